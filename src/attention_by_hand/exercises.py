@@ -1,0 +1,317 @@
+"""check: says whether an answer is right, or names the mistake. It never shows the answer."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from attention_by_hand.attention import causal_mask, padding_mask
+from attention_by_hand.examples import sentence
+
+# Four printed decimals pass; a result made from numbers rounded to three does not.
+TOLERANCE = 2e-4
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A right answer and the wrong ones that people give.
+
+    right: a function that returns the right answer.
+    mistakes: what to say -> a function of the same input that returns the wrong answer.
+    inputs: returns the argument tuples a learner's function is tried on; None where the answer is
+    a value.
+    """
+
+    right: Callable
+    mistakes: dict[str, Callable]
+    inputs: Callable | None = None
+
+
+def check(name, answer):
+    """Print one line: not answered yet, right, or the mistake by name.
+
+    name: an exercise such as "light/01/weights". answer: a value (number, list, array or tensor)
+    or, where the exercise asks for one, a function.
+    Raises ValueError for an unknown name.
+    """
+    if name not in EXERCISES:
+        raise ValueError(f"There is no exercise {name!r}.")
+    print(f"{name}: {verdict(EXERCISES[name], answer)}")
+
+
+def verdict(exercise, answer):
+    """Return the sentence that check() prints after the name."""
+    if answer is None or answer is ...:
+        return "not answered yet."
+    if exercise.inputs is None:
+        return _judge(exercise, (), answer)
+    if not callable(answer):
+        return f"not yet. The answer is a function, but this is a {type(answer).__name__}."
+    for number, arguments in enumerate(exercise.inputs(), start=1):
+        try:
+            result = answer(*(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments))
+        except Exception as error:
+            reason = str(error).strip().split("\n")[0]
+            return (
+                f"not yet. On input {number} your function stops: {type(error).__name__}: {reason}"
+            )
+        if result is None or result is ...:
+            return (
+                "not answered yet." if number == 1 else f"not yet. Input {number} returns nothing."
+            )
+        said = _judge(exercise, arguments, result)
+        if said != "right.":
+            return said
+    return "right."
+
+
+def _judge(exercise, arguments, answer):
+    try:
+        answer = torch.as_tensor(answer).detach()
+    except (TypeError, ValueError, RuntimeError):
+        return (
+            f"not yet. Numbers are needed, but this {type(answer).__name__} is no tensor or list."
+        )
+    right = torch.as_tensor(exercise.right(*arguments))
+    if right.dtype == torch.bool and answer.dtype != torch.bool:
+        return f"not yet. True and False are needed, but these are numbers ({answer.dtype})."
+    answer, right = answer.double(), right.double()
+    if _same(answer, right):
+        return "right."
+    for mistake, wrong in exercise.mistakes.items():
+        if _same(answer, torch.as_tensor(wrong(*arguments)).double()):
+            return f"not yet. {mistake}"
+    if answer.shape != right.shape:
+        return f"not yet. The shape is {tuple(answer.shape)}; {tuple(right.shape)} is needed."
+    if answer.isnan().any():
+        return (
+            "not yet. There is a NaN: some row has nothing to attend to, or a sum has overflowed."
+        )
+    different = int((~torch.isclose(answer, right, rtol=0, atol=TOLERANCE)).sum())
+    return f"not yet. The shape is right, but {different} of {right.numel()} numbers are not."
+
+
+def _same(a, b):
+    return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=TOLERANCE, equal_nan=True)
+
+
+# The mistakes that many exercises know, and what to say of them.
+MISTAKES = {
+    "unscaled": "The scaling is missing: divide the scores by √d_k before the softmax.",
+    "by d_k": "You divided by d_k, the width of a key; the divisor is its square root.",
+    "by √d_model": "You divided by √d_model, the width of X; the divisor is √d_k, of a key.",
+    "by √T": "You divided by √T, the number of tokens; the divisor is √d_k, of a key.",
+    "transposed": "Your scores are transposed: rows are queries, so it is Q times K transposed.",
+    "mask after": "You masked after the softmax, so the rows no longer sum to 1: mask before it.",
+    "times mask": "You set blocked scores to 0, but exp(0) is 1: set them to -inf.",
+    "finite fill": "You filled with a finite number, and a real score was lower still: use -inf.",
+    "inverted": "Your mask is upside down: True must mean may attend.",
+    "rows blocked": "You blocked rows (queries); padding must be blocked as columns (keys).",
+    "columns": "Your columns sum to 1, not your rows: the softmax ran over the wrong axis.",
+    "no exp": "You divided the scores by their sum; take exp first.",
+    "no sum": "You took exp but did not divide by the sum.",
+    "rounded": "You rounded on the way; keep every digit and round once, at the end.",
+    "keys mixed": "You mixed the keys; the weights mix the values.",
+    "scores mixed": "You mixed with scores; turn them into weights with softmax first.",
+    "not mixed": "These are the weights; the last step is missing: mix the values with them.",
+    "equally mixed": "This is the plain average of all rows; use the weights.",
+}
+
+
+def _scale(Q, K, wrong=None):
+    if wrong == "transposed":
+        Q, K = K, Q
+    d_k, T = Q.shape[-1], Q.shape[-2]
+    divisor = {"unscaled": 1.0, "by d_k": d_k, "by √T": math.sqrt(T)}.get(wrong, math.sqrt(d_k))
+    return Q @ K.transpose(-2, -1) / divisor
+
+
+def _weigh(scaled, allowed=None, wrong=None):
+    allowed = torch.ones_like(scaled, dtype=torch.bool) if allowed is None else allowed
+    if wrong == "inverted":
+        allowed = ~allowed
+    if wrong == "rows blocked":
+        allowed = allowed.transpose(-2, -1)
+    if wrong == "times mask":
+        masked = scaled * allowed
+    else:
+        masked = scaled.masked_fill(~allowed, -1e5 if wrong == "finite fill" else -torch.inf)
+    if wrong == "mask after":
+        return torch.softmax(scaled, dim=-1) * allowed
+    if wrong == "no exp":
+        return masked / masked.sum(dim=-1, keepdim=True)
+    if wrong == "no sum":
+        return torch.exp(masked)
+    return torch.softmax(masked, dim=-2 if wrong == "columns" else -1)
+
+
+def _attend(Q, K, V, wrong=None):
+    """One attention with at most one mistake in it."""
+    scaled = _scale(Q, K, wrong)
+    weights = _weigh(scaled, None, wrong)
+    if wrong == "rounded":
+        weights = weights.round(decimals=3)
+    if wrong == "keys mixed":
+        V = K
+    if wrong == "not mixed":
+        return weights
+    if wrong == "equally mixed":
+        return V.mean(dim=-2, keepdim=True).expand(*weights.shape[:-1], -1)
+    return (scaled if wrong == "scores mixed" else weights) @ V
+
+
+def _exercise(answer, wrong, inputs=None, others=None):
+    """An Exercise whose mistakes are made by its own answer, told to go wrong.
+
+    answer: a function of the inputs and `wrong`. wrong: keys of MISTAKES, separated by commas.
+    others: mistakes of this exercise alone, as in Exercise.
+    """
+    mistakes = {MISTAKES[name]: partial(answer, wrong=name) for name in wrong.split(", ")}
+    return Exercise(answer, mistakes | (others or {}), inputs)
+
+
+def _matrix(*rows):
+    return torch.tensor(rows, dtype=torch.float32)
+
+
+def _light():
+    return sentence("light").X
+
+
+def _batch():
+    return torch.stack([_light(), sentence("light", "a bright light [pad] [pad]").X])
+
+
+def _projections():
+    """The integer matrices of light/03: W_Q, W_K and W_V."""
+    W_Q = _matrix([1, 0], [0, 1], [1, 0], [0, 1])
+    return W_Q, W_Q.flip(1), _matrix([1, 0], [0, 1], [0, 1], [1, 0])
+
+
+def _light_01_weights(wrong=None):
+    return _weigh(_scale(_light(), _light(), wrong), None, wrong)[4]
+
+
+def _light_01_output(wrong=None):
+    return _attend(_light(), _light(), _light(), wrong)[2]
+
+
+def _light_01_attention(X, wrong=None):
+    return _attend(X, X, X, wrong)
+
+
+def _light_02_scaled(X, wrong=None):
+    return _scale(X, X, wrong)
+
+
+def _light_03_attention(X, W_Q, W_K, W_V, wrong=None):
+    if wrong == "by √d_model":
+        W_Q, wrong = W_Q * math.sqrt(W_Q.shape[1] / W_Q.shape[0]), None
+    return _attend(X @ W_Q, X @ W_K, X @ W_V, wrong)
+
+
+def _light_03_inputs():
+    """Projections whose scores are not symmetric, so that a transposed answer shows."""
+    W_Q, _, W_V = _projections()
+    W_K = _matrix([0, 1, 1], [1, 0, 0], [0, 2, 1], [1, 0, 2])
+    return [(_light(), torch.cat([W_Q, W_V[:, :1]], dim=1), W_K, W_V), (_light(), W_Q, W_V, W_K)]
+
+
+def _light_03_causal(scaled, wrong=None):
+    return _weigh(scaled, causal_mask(len(scaled)), wrong)
+
+
+EXERCISES = {
+    "start/dot": Exercise(
+        right=lambda: 11,
+        mistakes={
+            "You added all the numbers; multiply pair by pair, then add.": lambda: 10,
+            "You paired the wrong numbers; pair first with first.": lambda: 14,
+            "You multiplied but did not add; a dot product is one number.": lambda: [8, 3],
+        },
+    ),
+    "start/average": Exercise(
+        right=lambda: [3, 2],
+        mistakes={
+            "This is the plain average; use the two weights.": lambda: [2, 4],
+            "You gave each row the other row's weight.": lambda: [1, 6],
+            "You added the rows without weighting them.": lambda: [4, 8],
+            "You weighted the rows but did not add them.": lambda: [[3, 0], [0, 2]],
+        },
+    ),
+    "light/01/weights": _exercise(_light_01_weights, "unscaled, by d_k, columns, no exp, no sum"),
+    "light/01/output": _exercise(
+        _light_01_output,
+        "rounded, unscaled, by d_k, not mixed, scores mixed, equally mixed",
+    ),
+    "light/01/attention": _exercise(
+        _light_01_attention,
+        "unscaled, by d_k, by √T, columns, not mixed, scores mixed, equally mixed, rounded",
+        lambda: [(_light(),), (sentence("cat").X,), (sentence("river").X,)],
+    ),
+    "light/02/scaled": _exercise(
+        _light_02_scaled,
+        "unscaled, by d_k, by √T",
+        lambda: [(_batch(),), (sentence("cat").X[None],)],
+        {
+            "You compared dimensions, not tokens: the transposed X comes second.": lambda X: (
+                X.transpose(-2, -1) @ X / math.sqrt(X.shape[-1])
+            )
+        },
+    ),
+    "light/02/allowed": Exercise(
+        right=padding_mask,
+        mistakes={
+            MISTAKES["inverted"]: lambda lengths, T: ~padding_mask(lengths, T),
+            MISTAKES["rows blocked"]: lambda lengths, T: padding_mask(lengths, T).transpose(1, 2),
+            "The query axis is missing: the shape must be (B, 1, T).": lambda lengths, T: (
+                padding_mask(lengths, T)[:, 0]
+            ),
+            "You let one padding token through: positions count from 0.": lambda lengths, T: (
+                torch.arange(T) <= torch.tensor(lengths)[:, None, None]
+            ),
+        },
+        inputs=lambda: [([5, 3], 5), ([1, 4, 2], 4)],
+    ),
+    "light/02/weights": _exercise(
+        _weigh,
+        "mask after, times mask, inverted, rows blocked, columns, finite fill",
+        lambda: [
+            (_scale(_batch(), _batch())[1:], padding_mask([3], 5)),
+            (_matrix([0.43, -0.21, 0.99, 0.32, -0.35, 0.04]).expand(1, 6, 6), padding_mask([3], 6)),
+            (_matrix([3, -2e5], [-2e5, 3])[None], padding_mask([1], 2)),
+        ],
+    ),
+    "light/03/attention": _exercise(
+        _light_03_attention,
+        "keys mixed, transposed, unscaled, by d_k, by √d_model, columns, not mixed, rounded",
+        _light_03_inputs,
+        {
+            "You mixed X itself; the weights mix the values, X @ W_V.": lambda X, W_Q, W_K, W_V: (
+                _attend(X @ W_Q, X @ W_K, X)
+            )
+        },
+    ),
+    "light/03/weight": Exercise(
+        right=lambda W: W.T,
+        mistakes={
+            "nn.Linear multiplies by the transpose of its weight; you stored W.": lambda W: W
+        },
+        inputs=lambda: [(_matrix([1, 2], [3, 4]),), (_projections()[2],)],
+    ),
+    "light/03/causal": _exercise(
+        _light_03_causal,
+        "mask after, times mask, columns",
+        lambda: [(_scale(_light(), _light()),), (_matrix([0, 4, 2], [8, 0, 6], [4, 2, 4]),)],
+        {
+            "You kept the future and hid the past.": lambda scaled: _weigh(
+                scaled, causal_mask(len(scaled)).T
+            ),
+            "Token 0 sees nothing, so its row is NaN: keep the diagonal.": lambda scaled: _weigh(
+                scaled, causal_mask(len(scaled)).tril(-1)
+            ),
+        },
+    ),
+}

@@ -1,0 +1,158 @@
+"""Explorers: controls beside the numbers they change. Stored, each is a still picture and words."""
+
+import html
+
+import ipywidgets as widgets
+import torch
+from IPython.display import display
+
+from attention_by_hand.attention import attention, causal_mask
+from attention_by_hand.figures import Table, most_attended, panels, steps
+
+STYLE = """<style>
+.abh-panels {display: flex; flex-wrap: wrap; gap: 4px 28px; overflow-x: auto}
+.abh-panels table {border-collapse: collapse; font-variant-numeric: tabular-nums}
+.abh-panels caption {text-align: left; font-weight: 600; padding: 2px 0; color: inherit}
+.abh-panels th {font-weight: 400; padding: 2px 6px; text-align: right}
+.abh-panels thead th {text-align: center}
+.abh-panels td {min-width: 52px; padding: 3px 6px; text-align: center}
+.abh-says {min-height: 3em; margin-top: 6px}
+</style>"""
+
+
+class Explorer:
+    """Controls, and a board of tables that is drawn anew from their values.
+
+    title: one line. controls: name -> ipywidgets control. tables: a function of the controls'
+    values, by name, that returns a list of Table. says: a function of these tables that returns
+    one sentence. error: the last exception of a redraw, or None.
+    """
+
+    def __init__(self, title, controls, tables, says):
+        self.title, self.controls, self._tables, self._says = title, controls, tables, says
+        self.error = None
+        self.board = widgets.HTML()
+        for control in controls.values():
+            control.observe(self.redraw, names="value")
+        row = widgets.HBox(list(controls.values()), layout=widgets.Layout(flex_flow="row wrap"))
+        self.widget = widgets.VBox([row, self.board])
+        self.redraw()
+
+    def tables(self):
+        """Return the Tables for the controls as they stand."""
+        return self._tables(**{name: control.value for name, control in self.controls.items()})
+
+    def picture(self):
+        """Return the present state as a Picture."""
+        tables = self.tables()
+        return panels(self.title, tables, f"{self.title}. {self._says(tables)}")
+
+    def redraw(self, _change=None):
+        """Compute and show the tables again. A failure shows one sentence and is kept in error."""
+        try:
+            tables = self.tables()
+            boards = "".join(table.html(colored=True) for table in tables)
+            says = html.escape(self._says(tables))
+            self.board.value = (
+                f'{STYLE}<div class="abh-panels">{boards}</div>'
+                f'<div class="abh-says" aria-live="polite">{says}</div>'
+            )
+            self.error = None
+        except Exception as error:
+            self.error = error
+            self.board.value = (
+                f"<p>This explorer could not be drawn: {html.escape(str(error))} "
+                "Run the cell again to start afresh.</p>"
+            )
+
+    def _ipython_display_(self):
+        still, details = self.picture().bundles()
+        # Live, the board holds the numbers itself, so an empty view takes the place of the details.
+        for (data, metadata), view in ((still, self.widget), (details, widgets.HTML())):
+            live = {"model_id": view.model_id, "version_major": 2, "version_minor": 0}
+            display(
+                {**data, "application/vnd.jupyter.widget-view+json": live},
+                metadata=metadata,
+                raw=True,
+            )
+
+
+def explore_attention(example, W_Q=None, W_K=None, W_V=None, masks=None):
+    """Explore one attention from scores to output: move a word, switch the scaling and the mask.
+
+    example: a Sentence. W_Q, W_K: (d_model, d_k). W_V: (d_model, d_v). None = the identity.
+    masks: name -> allowed (T, T) or (1, T), or None for no mask; the first is set at the start.
+    None offers no mask and the causal one.
+    Returns an Explorer. Raises as attention() does.
+    """
+    X = example.X.clone()
+    T, d_model = X.shape
+    W_Q, W_K, W_V = (torch.eye(d_model) if W is None else W for W in (W_Q, W_K, W_V))
+    dimensions = example.dimensions if W_V.shape[1] == d_model else None
+    masks = {"none": None, "causal": causal_mask(T)} if masks is None else masks
+
+    def tables(word, scaling, mask, **coordinates):
+        X[word] = torch.tensor(list(coordinates.values()))
+        Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+        result = attention(Q, K, V, masks[mask], scale=None if scaling else 1.0)
+        return steps(result, example.tokens, None, dimensions, emphasize=word, masked=True)
+
+    def load(change):
+        for slider, value in zip(sliders.values(), X[change["new"]].tolist(), strict=True):
+            slider.value = value
+
+    words = [(f"{i}: {token}", i) for i, token in enumerate(example.tokens)]
+    word = widgets.Dropdown(options=words, value=0, description="word")
+    sliders = {
+        name: widgets.FloatSlider(value=x, min=-3, max=3, step=0.5, description=name)
+        for name, x in zip(example.dimensions, X[0].tolist(), strict=True)
+    }
+    # Before the explorer's own redraw: the sliders take the new word's row first.
+    word.observe(load, names="value")
+    controls = {
+        "word": word,
+        **sliders,
+        "scaling": widgets.Checkbox(value=True, description="divide by √d_k"),
+        "mask": widgets.Dropdown(options=list(masks), description="mask"),
+    }
+    return Explorer("Attention from scores to output", controls, tables, _attention_says)
+
+
+def _attention_says(tables):
+    weights, output = tables[-2:]
+    row = weights.emphasize
+    chosen = Table("", weights.values[row : row + 1], [weights.rows[row]], weights.columns)
+    return f"{most_attended(chosen)} Its output is ({', '.join(output.cells[row])})."
+
+
+def explore_softmax(scores, labels):
+    """Explore the softmax of one row: move the scores, and divide them all by one number.
+
+    scores: T numbers from -4 to 4. labels: T names, one per score.
+    Returns an Explorer. Raises ValueError when scores and labels do not match.
+    """
+
+    def tables(divisor, **scores):
+        row = torch.tensor([list(scores.values())], dtype=torch.float64)
+        scaled = row / divisor
+        powers = torch.exp(scaled - scaled.max())
+        named = {
+            "scores": row,
+            "scaled = scores / divisor": scaled,
+            "exp(scaled - largest)": powers,
+            "weights": powers / powers.sum(),
+        }
+        return [Table(name, values, ["row"], labels, ("", "key")) for name, values in named.items()]
+
+    def says(tables):
+        weights = tables[-1].values
+        return f"The largest weight is {weights.max():.4f}, the smallest {weights.min():.4f}."
+
+    if len(scores) != len(labels):
+        raise ValueError(f"There are {len(scores)} scores, but {len(labels)} labels.")
+    controls = {
+        f"score_{i}": widgets.FloatSlider(value=x, min=-4, max=4, step=0.5, description=label)
+        for i, (label, x) in enumerate(zip(labels, scores, strict=True))
+    }
+    divisor = widgets.FloatSlider(value=1, min=0.25, max=8, step=0.25, description="divisor")
+    return Explorer("Softmax and its sharpness", {"divisor": divisor, **controls}, tables, says)
