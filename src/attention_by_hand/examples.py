@@ -65,11 +65,14 @@ def sentence(name, text=None):
     name: "light", "cat", "keyboard", "river" or "money".
     text: words separated by spaces, each from the table of `name`; None for the example's own.
     Returns a Sentence: tokens, ids, X (T, d_model), dimensions.
-    Raises ValueError for an unknown name, an unknown word or an empty text.
+    Raises ValueError for an unknown name, an unknown word or an empty text; TypeError for a text
+    that is no string.
     """
     if name not in SENTENCES:
         raise ValueError(f"There is no example {name!r}: choose one of {', '.join(SENTENCES)}.")
     table_name, example_text = SENTENCES[name]
+    if not (text is None or isinstance(text, str)):
+        raise TypeError(f"text must be words in one string, but it is a {type(text).__name__}.")
     dimensions, table = TABLES[table_name]
     tokens = (example_text if text is None else text).split()
     if not tokens:

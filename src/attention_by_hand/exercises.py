@@ -1,6 +1,8 @@
 """check: says whether an answer is right, or names the mistake. It never shows the answer."""
 
+import copy
 import math
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -49,19 +51,24 @@ def verdict(exercise, answer):
         return _judge(exercise, (), answer)
     if not callable(answer):
         return f"not yet. The answer is a function, but this is a {type(answer).__name__}."
-    for number, arguments in enumerate(exercise.inputs(), start=1):
+    for arguments in exercise.inputs():
+        shown = ", ".join(
+            f"a tensor {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{a}"
+            for a in arguments
+        )
         try:
-            result = answer(*(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments))
+            # A copy: a function that changes its input must not change what it is judged by.
+            result = answer(*copy.deepcopy(arguments))
         except Exception as error:
-            reason = str(error).strip().split("\n")[0]
-            return (
-                f"not yet. On input {number} your function stops: {type(error).__name__}: {reason}"
-            )
-        if result is None or result is ...:
-            return (
-                "not answered yet." if number == 1 else f"not yet. Input {number} returns nothing."
-            )
+            reason = "".join(traceback.format_exception_only(error)).split("\n")[0]
+            return f"not yet. It stops with {reason} (It was given {shown}.)"
+        if result is ...:
+            return "not answered yet."
+        if result is None:
+            return "not yet. Your function returns None: does it end with return?"
         said = _judge(exercise, arguments, result)
+        if said.startswith("not yet. The shape is right"):
+            said += f" (It was given {shown}: is a size of the lesson written into it?)"
         if said != "right.":
             return said
     return "right."
@@ -72,7 +79,8 @@ def _judge(exercise, arguments, answer):
         answer = torch.as_tensor(answer).detach()
     except (TypeError, ValueError, RuntimeError):
         return (
-            f"not yet. Numbers are needed, but this {type(answer).__name__} is no tensor or list."
+            "not yet. A number, a tensor or a list of numbers is needed, "
+            f"but this {type(answer).__name__} is none of them."
         )
     right = torch.as_tensor(exercise.right(*arguments))
     if right.dtype == torch.bool and answer.dtype != torch.bool:
@@ -87,8 +95,10 @@ def _judge(exercise, arguments, answer):
         return f"not yet. The shape is {tuple(answer.shape)}; {tuple(right.shape)} is needed."
     if answer.isnan().any():
         return (
-            "not yet. There is a NaN: some row has nothing to attend to, or a sum has overflowed."
+            "not yet. There is a NaN: a row with nothing to attend to, 0 times -inf, or overflow."
         )
+    if _same(answer, right.round(decimals=3)):
+        return "not yet. It is right to three decimals; give at least four."
     different = int((~torch.isclose(answer, right, rtol=0, atol=TOLERANCE)).sum())
     return f"not yet. The shape is right, but {different} of {right.numel()} numbers are not."
 
@@ -107,15 +117,19 @@ MISTAKES = {
     "mask after": "You masked after the softmax, so the rows no longer sum to 1: mask before it.",
     "times mask": "You set blocked scores to 0, but exp(0) is 1: set them to -inf.",
     "finite fill": "You filled with a finite number, and a real score was lower still: use -inf.",
+    "no mask": "You left the mask out.",
+    "masked twice": "You masked after the softmax and divided again: where nothing is left, 0 / 0.",
     "inverted": "Your mask is upside down: True must mean may attend.",
     "rows blocked": "You blocked rows (queries); padding must be blocked as columns (keys).",
     "columns": "Your columns sum to 1, not your rows: the softmax ran over the wrong axis.",
+    "batches": "The softmax ran over dim 0, the batch; it must run along each row.",
     "no exp": "You divided the scores by their sum; take exp first.",
     "no sum": "You took exp but did not divide by the sum.",
+    "whole sum": "You divided by the sum of the whole matrix; each row has a sum of its own.",
     "rounded": "You rounded on the way; keep every digit and round once, at the end.",
     "keys mixed": "You mixed the keys; the weights mix the values.",
     "scores mixed": "You mixed with scores; turn them into weights with softmax first.",
-    "not mixed": "These are the weights; the last step is missing: mix the values with them.",
+    "not mixed": "These are the weights; the last step is missing: mix the rows with them.",
     "equally mixed": "This is the plain average of all rows; use the weights.",
 }
 
@@ -129,22 +143,24 @@ def _scale(Q, K, wrong=None):
 
 
 def _weigh(scaled, allowed=None, wrong=None):
-    allowed = torch.ones_like(scaled, dtype=torch.bool) if allowed is None else allowed
+    if allowed is None or wrong == "no mask":
+        allowed = torch.ones_like(scaled, dtype=torch.bool)
     if wrong == "inverted":
         allowed = ~allowed
     if wrong == "rows blocked":
         allowed = allowed.transpose(-2, -1)
-    if wrong == "times mask":
-        masked = scaled * allowed
-    else:
-        masked = scaled.masked_fill(~allowed, -1e5 if wrong == "finite fill" else -torch.inf)
-    if wrong == "mask after":
-        return torch.softmax(scaled, dim=-1) * allowed
+    fill = {"finite fill": -1e9}.get(wrong, -torch.inf)
+    masked = scaled * allowed if wrong == "times mask" else scaled.masked_fill(~allowed, fill)
+    if wrong in ("mask after", "masked twice"):
+        kept = torch.softmax(scaled, dim=-1) * allowed
+        return kept if wrong == "mask after" else kept / kept.sum(dim=-1, keepdim=True)
     if wrong == "no exp":
         return masked / masked.sum(dim=-1, keepdim=True)
     if wrong == "no sum":
         return torch.exp(masked)
-    return torch.softmax(masked, dim=-2 if wrong == "columns" else -1)
+    if wrong == "whole sum":
+        return torch.exp(masked) / torch.exp(masked).sum()
+    return torch.softmax(masked, dim={"columns": -2, "batches": 0}.get(wrong, -1))
 
 
 def _attend(Q, K, V, wrong=None):
@@ -191,11 +207,14 @@ def _projections():
 
 
 def _light_01_weights(wrong=None):
-    return _weigh(_scale(_light(), _light(), wrong), None, wrong)[4]
+    scores, d_k = _matrix([2, 2, 0]), 4
+    divisor = {"unscaled": 1, "by d_k": d_k}.get(wrong, math.sqrt(d_k))
+    return _weigh(scores / divisor, None, wrong)[0]
 
 
 def _light_01_output(wrong=None):
-    return _attend(_light(), _light(), _light(), wrong)[2]
+    X = sentence("light", "It's a shine").X
+    return _attend(X, X, X, wrong)[0]
 
 
 def _light_01_attention(X, wrong=None):
@@ -213,10 +232,14 @@ def _light_03_attention(X, W_Q, W_K, W_V, wrong=None):
 
 
 def _light_03_inputs():
-    """Projections whose scores are not symmetric, so that a transposed answer shows."""
-    W_Q, _, W_V = _projections()
+    """Two whose scores are not symmetric, so that a transpose shows, then the lesson's own."""
+    W_Q, own, W_V = _projections()
     W_K = _matrix([0, 1, 1], [1, 0, 0], [0, 2, 1], [1, 0, 2])
-    return [(_light(), torch.cat([W_Q, W_V[:, :1]], dim=1), W_K, W_V), (_light(), W_Q, W_V, W_K)]
+    return [
+        (_light(), torch.cat([W_Q, W_V[:, :1]], dim=1), W_K, W_V),
+        (_light(), W_Q, W_V, W_K),
+        (_light(), W_Q, own, W_V),
+    ]
 
 
 def _light_03_causal(scaled, wrong=None):
@@ -241,14 +264,15 @@ EXERCISES = {
             "You weighted the rows but did not add them.": lambda: [[3, 0], [0, 2]],
         },
     ),
-    "light/01/weights": _exercise(_light_01_weights, "unscaled, by d_k, columns, no exp, no sum"),
+    "light/01/weights": _exercise(_light_01_weights, "unscaled, by d_k, no exp, no sum"),
     "light/01/output": _exercise(
         _light_01_output,
-        "rounded, unscaled, by d_k, not mixed, scores mixed, equally mixed",
+        "rounded, unscaled, by d_k, columns, not mixed, scores mixed, equally mixed",
     ),
     "light/01/attention": _exercise(
         _light_01_attention,
-        "unscaled, by d_k, by √T, columns, not mixed, scores mixed, equally mixed, rounded",
+        "unscaled, by d_k, by √T, columns, no exp, no sum, whole sum, "
+        "not mixed, scores mixed, equally mixed, rounded",
         lambda: [(_light(),), (sentence("cat").X,), (sentence("river").X,)],
     ),
     "light/02/scaled": _exercise(
@@ -273,20 +297,22 @@ EXERCISES = {
                 torch.arange(T) <= torch.tensor(lengths)[:, None, None]
             ),
         },
-        inputs=lambda: [([5, 3], 5), ([1, 4, 2], 4)],
+        inputs=lambda: [([5, 3], 5), ([1, 4, 2], 4), ([2, 3], 5)],
     ),
     "light/02/weights": _exercise(
         _weigh,
-        "mask after, times mask, inverted, rows blocked, columns, finite fill",
+        "mask after, masked twice, times mask, finite fill, no mask, inverted, rows blocked, "
+        "columns, batches",
         lambda: [
+            (_matrix([0.43, -0.21, 0.99, 0.32, -0.35, 0.04]).repeat(1, 6, 1), padding_mask([3], 6)),
             (_scale(_batch(), _batch())[1:], padding_mask([3], 5)),
-            (_matrix([0.43, -0.21, 0.99, 0.32, -0.35, 0.04]).expand(1, 6, 6), padding_mask([3], 6)),
-            (_matrix([3, -2e5], [-2e5, 3])[None], padding_mask([1], 2)),
+            (_matrix([3, -2e9], [-2e9, 3])[None], padding_mask([1], 2)),
         ],
     ),
     "light/03/attention": _exercise(
         _light_03_attention,
-        "keys mixed, transposed, unscaled, by d_k, by √d_model, columns, not mixed, rounded",
+        "keys mixed, transposed, unscaled, by d_k, by √d_model, by √T, columns, not mixed, "
+        "scores mixed, rounded",
         _light_03_inputs,
         {
             "You mixed X itself; the weights mix the values, X @ W_V.": lambda X, W_Q, W_K, W_V: (
@@ -297,15 +323,18 @@ EXERCISES = {
     "light/03/weight": Exercise(
         right=lambda W: W.T,
         mistakes={
-            "nn.Linear multiplies by the transpose of its weight; you stored W.": lambda W: W
+            "nn.Linear uses the transpose of what it stores; you stored W itself.": lambda W: W
         },
         inputs=lambda: [(_matrix([1, 2], [3, 4]),), (_projections()[2],)],
     ),
     "light/03/causal": _exercise(
         _light_03_causal,
-        "mask after, times mask, columns",
+        "mask after, times mask, no mask, columns, inverted",
         lambda: [(_scale(_light(), _light()),), (_matrix([0, 4, 2], [8, 0, 6], [4, 2, 4]),)],
         {
+            "You let each query see one key of its future.": lambda scaled: _weigh(
+                scaled, torch.ones_like(scaled, dtype=torch.bool).tril(1)
+            ),
             "You kept the future and hid the past.": lambda scaled: _weigh(
                 scaled, causal_mask(len(scaled)).T
             ),

@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import torch
 from IPython.display import display
 
-from attention_by_hand.attention import attention, causal_mask
+from attention_by_hand.attention import attention
 from attention_by_hand.figures import Table, most_attended, panels, steps
 
 STYLE = """<style>
@@ -25,7 +25,7 @@ class Explorer:
 
     title: one line. controls: name -> ipywidgets control. tables: a function of the controls'
     values, by name, that returns a list of Table. says: a function of these tables that returns
-    one sentence. error: the last exception of a redraw, or None.
+    one sentence. error: the last exception of a redraw, or None. The first one is raised.
     """
 
     def __init__(self, title, controls, tables, says):
@@ -37,6 +37,8 @@ class Explorer:
         row = widgets.HBox(list(controls.values()), layout=widgets.Layout(flex_flow="row wrap"))
         self.widget = widgets.VBox([row, self.board])
         self.redraw()
+        if self.error:
+            raise self.error
 
     def tables(self):
         """Return the Tables for the controls as they stand."""
@@ -82,20 +84,29 @@ def explore_attention(example, W_Q=None, W_K=None, W_V=None, masks=None):
 
     example: a Sentence. W_Q, W_K: (d_model, d_k). W_V: (d_model, d_v). None = the identity.
     masks: name -> allowed (T, T) or (1, T), or None for no mask; the first is set at the start.
-    None offers no mask and the causal one.
+    None offers no choice of a mask.
     Returns an Explorer. Raises as attention() does.
     """
     X = example.X.clone()
-    T, d_model = X.shape
+    d_model = X.shape[1]
     W_Q, W_K, W_V = (torch.eye(d_model) if W is None else W for W in (W_Q, W_K, W_V))
+    for name, W in {"W_Q": W_Q, "W_K": W_K, "W_V": W_V}.items():
+        if W.ndim != 2 or len(W) != d_model:
+            raise ValueError(
+                f"{name} must have one row per dimension of X ({d_model}), "
+                f"but its shape is {tuple(W.shape)}."
+            )
     dimensions = example.dimensions if W_V.shape[1] == d_model else None
-    masks = {"none": None, "causal": causal_mask(T)} if masks is None else masks
 
-    def tables(word, scaling, mask, **coordinates):
+    def tables(word, scaling, mask=None, **coordinates):
         X[word] = torch.tensor(list(coordinates.values()))
-        Q, K, V = X @ W_Q, X @ W_K, X @ W_V
-        result = attention(Q, K, V, masks[mask], scale=None if scaling else 1.0)
-        return steps(result, example.tokens, None, dimensions, emphasize=word, masked=True)
+        allowed = masks[mask] if masks else None
+        V = X @ W_V
+        result = attention(X @ W_Q, X @ W_K, V, allowed, scale=None if scaling else 1.0)
+        tables = steps(result, example.tokens, None, dimensions, word, masked=masks is not None)
+        weights, output = tables[-2:]
+        values = Table("values", V, example.tokens, output.columns, ("key", "dimension"))
+        return [*tables[:-2], weights, values, output]
 
     def load(change):
         for slider, value in zip(sliders.values(), X[change["new"]].tolist(), strict=True):
@@ -113,13 +124,14 @@ def explore_attention(example, W_Q=None, W_K=None, W_V=None, masks=None):
         "word": word,
         **sliders,
         "scaling": widgets.Checkbox(value=True, description="divide by √d_k"),
-        "mask": widgets.Dropdown(options=list(masks), description="mask"),
     }
+    if masks:
+        controls["mask"] = widgets.Dropdown(options=list(masks), description="mask")
     return Explorer("Attention from scores to output", controls, tables, _attention_says)
 
 
 def _attention_says(tables):
-    weights, output = tables[-2:]
+    weights, _, output = tables[-3:]
     row = weights.emphasize
     chosen = Table("", weights.values[row : row + 1], [weights.rows[row]], weights.columns)
     return f"{most_attended(chosen)} Its output is ({', '.join(output.cells[row])})."
@@ -129,17 +141,18 @@ def explore_softmax(scores, labels):
     """Explore the softmax of one row: move the scores, and divide them all by one number.
 
     scores: T numbers from -4 to 4. labels: T names, one per score.
-    Returns an Explorer. Raises ValueError when scores and labels do not match.
+    Returns an Explorer. Raises ValueError when scores and labels do not match, or a score is not
+    from -4 to 4.
     """
 
     def tables(divisor, **scores):
         row = torch.tensor([list(scores.values())], dtype=torch.float64)
         scaled = row / divisor
-        powers = torch.exp(scaled - scaled.max())
+        powers = torch.exp(scaled)
         named = {
             "scores": row,
             "scaled = scores / divisor": scaled,
-            "exp(scaled - largest)": powers,
+            "exp(scaled)": powers,
             "weights": powers / powers.sum(),
         }
         return [Table(name, values, ["row"], labels, ("", "key")) for name, values in named.items()]
@@ -150,9 +163,11 @@ def explore_softmax(scores, labels):
 
     if len(scores) != len(labels):
         raise ValueError(f"There are {len(scores)} scores, but {len(labels)} labels.")
+    if not all(-4 <= score <= 4 for score in scores):
+        raise ValueError(f"Every score must be from -4 to 4, but got {scores}.")
     controls = {
         f"score_{i}": widgets.FloatSlider(value=x, min=-4, max=4, step=0.5, description=label)
         for i, (label, x) in enumerate(zip(labels, scores, strict=True))
     }
-    divisor = widgets.FloatSlider(value=1, min=0.25, max=8, step=0.25, description="divisor")
+    divisor = widgets.FloatSlider(value=1, min=0.5, max=8, step=0.5, description="divisor")
     return Explorer("Softmax and its sharpness", {"divisor": divisor, **controls}, tables, says)

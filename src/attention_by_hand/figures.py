@@ -2,8 +2,10 @@
 
 import html
 import io
+import math
 import struct
 from dataclasses import dataclass
+from itertools import chain, cycle, pairwise
 
 import matplotlib
 import numpy as np
@@ -12,7 +14,10 @@ from IPython.display import display
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
+from matplotlib.textpath import text_to_path
+from matplotlib.ticker import MaxNLocator
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -30,7 +35,8 @@ class Table:
 
     values: (R, C). rows: R labels. columns: C labels. axes: what rows and columns are.
     emphasize: the index of one row to frame, or None.
-    Raises ValueError when the labels do not match the matrix.
+    Raises TypeError for what are no numbers, ValueError when the labels do not match the matrix, it
+    is empty, or the row to frame is not in it.
     """
 
     name: str
@@ -41,7 +47,12 @@ class Table:
     emphasize: int | None = None
 
     def __post_init__(self):
-        values = torch.as_tensor(self.values).detach()
+        try:
+            values = torch.as_tensor(self.values).detach()
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(f"{self.name} must be a matrix of numbers.") from None
+        object.__setattr__(self, "rows", [str(label) for label in self.rows])
+        object.__setattr__(self, "columns", [str(label) for label in self.columns])
         if values.ndim != 2:
             raise ValueError(
                 f"{self.name} must be a matrix with 2 dimensions, "
@@ -51,6 +62,13 @@ class Table:
             raise ValueError(
                 f"{self.name} has shape {tuple(values.shape)}, but there are "
                 f"{len(self.rows)} row labels and {len(self.columns)} column labels."
+            )
+        if values.numel() == 0:
+            raise ValueError(f"{self.name} is empty: its shape is {tuple(values.shape)}.")
+        if self.emphasize is not None and self.emphasize not in range(len(self.rows)):
+            raise ValueError(
+                f"emphasize must be a row from 0 to {len(self.rows) - 1}, "
+                f"but is {self.emphasize!r}."
             )
         object.__setattr__(self, "values", values.double())
 
@@ -151,7 +169,7 @@ class Picture:
         canvas.draw()
         # 32 colors are enough for these drawings, and keep a notebook a third of the size.
         image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-        image = image.quantize(32, dither=Image.Dither.NONE)
+        image = image.quantize(32, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
         # The words inside the file let a test see a picture that is out of date.
         words = PngInfo()
         words.add_text("Description", self.words)
@@ -193,7 +211,7 @@ def heatmap(matrix, rows, columns=None, title="Weights", axes=("query", "key"), 
     Returns a Picture. Raises ValueError when labels and matrix do not match.
     """
     columns = rows if columns is None else columns
-    table = Table(title, matrix, list(rows), list(columns), axes, emphasize)
+    table = Table(title, matrix, rows, columns, axes, emphasize)
     alt = (
         f"{title}: a heat map with {len(rows)} rows ({axes[0]}) and {len(columns)} columns "
         f"({axes[1]}). {_extremes(table)}"
@@ -215,8 +233,11 @@ def pipeline(result, queries, keys=None, dimensions=None, title="From scores to 
 
 
 def steps(result, queries, keys=None, dimensions=None, emphasize=None, masked=None):
-    """Return the Tables of an attention's steps; `masked` says whether to show the masked scores
-    (None: only where they differ from the scaled ones)."""
+    """Return the Tables of an attention's steps, one row of each framed by `emphasize`.
+
+    masked: whether the masked scores are among them; None = where they differ from the scaled.
+    The rest is as in pipeline().
+    """
     keys = queries if keys is None else keys
     if dimensions is None:
         dimensions = [f"d{i}" for i in range(result.output.shape[-1])]
@@ -231,44 +252,56 @@ def steps(result, queries, keys=None, dimensions=None, emphasize=None, masked=No
 
 def most_attended(table):
     """Return a sentence that says where each query attends most."""
-    rounded = table.values.mul(1e4).round()
-    best = []
-    for row, label, cells in zip(rounded, table.rows, table.cells, strict=True):
-        ties = [key for key, value in zip(table.columns, row, strict=True) if value == row.max()]
+    said = []
+    for label, cells in zip(table.rows, table.cells, strict=True):
+        best = max(cells, key=float)
+        ties = [key for key, cell in zip(table.columns, cells, strict=True) if cell == best]
         target = " and ".join(filter(None, [", ".join(ties[:-1]), ties[-1]]))
-        if 1 < len(ties) == len(row):
+        if 1 < len(ties) == len(cells):
             target = "all keys equally"
-        best.append(f"{label} attends most to {target} ({cells[int(row.argmax())]})")
-    return "; ".join(best) + "."
+        said.append(f"{label} attends most to {target} ({best})")
+    return "; ".join(said) + "."
 
 
 def panels(title, tables, alt):
     """Draw Tables side by side, wrapped to the width of a notebook. Returns a Picture."""
     places, left, top, bottom, right = [], 0.0, 0.0, 0.0, 0.0
-    for table in tables:
-        width = _label_width(table) + CELL_WIDTH * len(table.columns) + 0.15
+    names = [f"→ {table.name}" if i else table.name for i, table in enumerate(tables)]
+    for table, name in zip(tables, names, strict=True):
+        cell = max(_text_width(text) + 0.12 for text in chain(table.columns, *table.cells))
+        widest = max(_text_width(name, 11), _text_width(table.axes[1]))
+        grid = max(len(table.columns) * max(CELL_WIDTH, cell), widest)
+        width = _label_width(table) + grid + 0.15
         if left and left + width > MAX_WIDTH:
             left, top = 0.0, bottom
-        places.append((left + _label_width(table), top + HEAD_HEIGHT))
+        places.append((left + _label_width(table), top + HEAD_HEIGHT, grid))
         left += width
         right = max(right, left)
-        bottom = max(bottom, top + HEAD_HEIGHT + CELL_HEIGHT * len(table.rows) + 0.15)
+        height = CELL_HEIGHT * len(table.rows)
+        height = max(height, (height + _text_width(table.axes[0])) / 2)  # the name of the rows
+        bottom = max(bottom, top + HEAD_HEIGHT + height + 0.15)
     figure = Figure(figsize=(right, bottom))
     # One set of axes measured in inches: much faster to draw than one per table.
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    for i, (table, (x, y)) in enumerate(zip(tables, places, strict=True)):
-        _draw_table(axes, table, x, y, f"→ {table.name}" if i else table.name)
+    for table, name, place in zip(tables, names, places, strict=True):
+        _draw_table(axes, table, name, *place)
     axes.set(xlim=(0, right), ylim=(bottom, 0))
     return Picture(figure, title, tables, alt)
 
 
+def _text_width(text, size=9):
+    """The width in inches of a text of `size` points."""
+    font = FontProperties(size=size)
+    return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / 72
+
+
 def _label_width(table):
-    return 0.45 + 0.085 * max(map(len, table.rows))
+    return 0.45 + max(map(_text_width, table.rows))
 
 
-def _draw_table(axes, table, x, y, title):
-    width, height = CELL_WIDTH * len(table.columns), CELL_HEIGHT * len(table.rows)
+def _draw_table(axes, table, title, x, y, width):
+    cell_width, height = width / len(table.columns), CELL_HEIGHT * len(table.rows)
     low, high = table.limits
     image = torch.where(torch.isfinite(table.values), table.values, torch.nan).numpy()
     extent = (x, x + width, y + height, y)
@@ -279,15 +312,15 @@ def _draw_table(axes, table, x, y, title):
         frame = {"facecolor": "none", "edgecolor": ORANGE, "linewidth": 2.5}
         row_top = y + CELL_HEIGHT * table.emphasize
         axes.add_patch(Rectangle((x, row_top), width, CELL_HEIGHT, **frame))
-    small, colors = {"fontsize": 9, "va": "center"}, table.colors
+    small, colors = {"fontsize": 9, "va": "center", "parse_math": False}, table.colors
     for r, (label, row) in enumerate(zip(table.rows, table.cells, strict=True)):
         middle = y + CELL_HEIGHT * (r + 0.5)
         axes.text(x - 0.07, middle, label, ha="right", **small)
         for c, cell in enumerate(row):
             ink = colors[r][c][1]
-            axes.text(x + CELL_WIDTH * (c + 0.5), middle, cell, ha="center", color=ink, **small)
+            axes.text(x + cell_width * (c + 0.5), middle, cell, ha="center", color=ink, **small)
     for c, label in enumerate(table.columns):
-        axes.text(x + CELL_WIDTH * (c + 0.5), y - 0.13, label, ha="center", **small)
+        axes.text(x + cell_width * (c + 0.5), y - 0.13, label, ha="center", **small)
     gray = {"color": "#444444", "ha": "center", **small}
     axes.text(x + width / 2, y - 0.32, table.axes[1], **gray)
     side = x - _label_width(table) + 0.17
@@ -298,83 +331,110 @@ def _draw_table(axes, table, x, y, title):
 def _extremes(table):
     """Say where the largest and the smallest finite numbers stand, as printed."""
     cells = [
-        (float(cell), f"{cell}, at {row} and {column}")
+        (cell, row, column)
         for row, line in zip(table.rows, table.cells, strict=True)
         for column, cell in zip(table.columns, line, strict=True)
+        if math.isfinite(float(cell))
     ]
-    finite = [cell for cell in cells if cell[0] > float("-inf")]
+    if not cells:
+        return "No number is finite."
     sentences = []
     for word, pick in (("Largest", max), ("smallest", min)):
-        best = pick(value for value, _ in finite)
-        found = [place for value, place in finite if value == best]
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        sentences.append(f"{word}: {found[0]}{more}")
-    blocked = len(cells) - len(finite)
-    return "; ".join(sentences) + (f"; {blocked} cells are blocked (-inf)." if blocked else ".")
+        best = pick((cell for cell, _, _ in cells), key=float)
+        found = [place for place in cells if place[0] == best]
+        count = f" in {len(found)} cells, first" if len(found) > 1 else ""
+        _, row, column = found[0]
+        sentences.append(f"{word}: {best}{count} at {row} and {column}")
+    blocked = int(table.values.isneginf().sum())
+    if blocked:
+        sentences.append(f"{blocked} {'cell is' if blocked == 1 else 'cells are'} blocked (-inf)")
+    return "; ".join(sentences) + "."
 
 
-def vectors(before, labels, after=None, title="Vectors", dimensions=("d0", "d1")):
+def vectors(
+    before, labels, after=None, title="Vectors", dimensions=("d0", "d1"), states=("before", "after")
+):
     """Draw 2-D vectors as arrows, and where they moved.
 
     before, after: (N, 2); after=None draws one set. labels: N names, one per row.
-    dimensions: the names of the two axes. Equal arrows share one label.
-    Returns a Picture. Raises ValueError for another width than 2 or labels that do not match.
+    dimensions: the names of the two axes. states: the names of the two sets.
+    Equal arrows share one label.
+    Returns a Picture. Raises ValueError for another width than 2, labels that do not match, and
+    NaN or infinity.
     """
-    sets = {"before": before} if after is None else {"before": before, "after": after}
+    if len(dimensions) != 2:
+        raise ValueError(f"A plane has 2 dimensions, but there are {len(dimensions)} names.")
+    sets = [(title, before)] if after is None else zip(states, (before, after), strict=True)
     tables = [
-        Table(
-            title if after is None else name,
-            matrix,
-            list(labels),
-            list(dimensions),
-            ("vector", "dimension"),
-        )
-        for name, matrix in sets.items()
+        Table(name, matrix, labels, dimensions, ("vector", "dimension")) for name, matrix in sets
     ]
-    figure = Figure(figsize=(6.4, 4.4))
-    axes = figure.add_axes((0.1, 0.12, 0.86, 0.78))
+    for table in tables:
+        _check_finite(table)
     everything = torch.cat([table.values for table in tables])
     low, high = everything.min(0).values.clamp(max=0), everything.max(0).values.clamp(min=0)
-    margin = 0.1 * float((high - low).max())
-    axes.set_xlim(float(low[0]) - margin, float(high[0]) + 6 * margin)  # room for the labels
-    axes.set_ylim(float(low[1]) - margin, float(high[1]) + margin)
+    margin = 0.1 * float((high - low).max()) or 0.1
+    (left, bottom), (right, top) = (low - margin).tolist(), (high + margin).tolist()
     tips = {}
     for table, color, style in zip(tables, (BLUE, ORANGE), ("-", "--"), strict=False):
         suffix = "" if after is None else f" ({table.name})"
         for label, cells, tip in zip(table.rows, table.cells, table.values.tolist(), strict=True):
             tips.setdefault((color, style, suffix, *cells), (tip, []))[1].append(label)
-    heights = _spread([tip[1] for tip, _ in tips.values()], 0.06 * float((high - low)[1] + margin))
-    for ((color, style, suffix, *_), (tip, names)), height in zip(
-        tips.items(), heights, strict=True
+    texts = [", ".join(names) + key[2] for key, (_, names) in tips.items()]
+    starts = [tip[0] + 0.4 * margin for tip, _ in tips.values()]
+    wide, tall = 5.5, 3.4  # inches of the axes
+    # What one inch stands for, the same on both axes, so that every label ends inside.
+    unit = max(
+        (right - left) / wide,
+        (top - bottom) / tall,
+        *(
+            (x - left) / max(wide - 0.1 - _text_width(text), 0.5)
+            for x, text in zip(starts, texts, strict=True)
+        ),
+    )
+    heights = _spread([tip[1] for tip, _ in tips.values()], 0.2 * unit, bottom + 0.1 * unit)
+    figure = Figure(figsize=(6.4, 4.4))
+    axes = figure.add_axes((0.1, 0.12, wide / 6.4, tall / 4.4))
+    axes.set(xlim=(left, left + wide * unit), ylim=(bottom, bottom + tall * unit))
+    for (color, style, *_), (tip, _), text, *place in zip(
+        tips, tips.values(), texts, starts, heights, strict=True
     ):
         arrow = {"arrowstyle": "-|>", "color": color, "linestyle": style, "linewidth": 1.8}
         arrow |= {"shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
         axes.annotate("", xy=tip, xytext=(0, 0), arrowprops=arrow)
-        place = (tip[0] + 0.4 * margin, height)
-        look = {"color": color, "fontsize": 9, "va": "center"}
+        look = {"color": color, "fontsize": 9, "va": "center", "parse_math": False}
         look["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        axes.text(*place, ", ".join(names) + suffix, **look)
+        axes.text(*place, text, **look)
     axes.axhline(0, color="#999999", linewidth=0.8, zorder=0)
     axes.axvline(0, color="#999999", linewidth=0.8, zorder=0)
     axes.set_xlabel(dimensions[0], fontsize=9)
     axes.set_ylabel(dimensions[1], fontsize=9)
     axes.tick_params(labelsize=8)
     axes.set_title(title, fontsize=11)
-    moves = [
-        f"{label} at ({', '.join(cells)})"
-        + ("" if after is None else f" moves to ({', '.join(tables[1].cells[i])})")
-        for i, (label, cells) in enumerate(zip(tables[0].rows, tables[0].cells, strict=True))
-    ]
+    moves = []
+    for label, *places in zip(tables[0].rows, *(table.cells for table in tables), strict=True):
+        points = [f"({', '.join(cells)})" for cells in places]
+        named = (
+            points if after is None else [f"{a} {b}" for a, b in zip(states, points, strict=True)]
+        )
+        moves.append(f"{label}: {', '.join(named)}")
     alt = f"{title}: arrows from the origin. {'; '.join(moves)}."
     return Picture(figure, title, tables, alt)
 
 
-def _spread(heights, gap):
-    """Move heights apart, from the top down, until neighbors are at least `gap` apart."""
-    placed, ceiling = list(heights), float("inf")
-    for i in sorted(range(len(heights)), key=lambda i: -heights[i]):
-        placed[i] = min(heights[i], ceiling)
-        ceiling = placed[i] - gap
+def _check_finite(table):
+    if not torch.isfinite(table.values).all():
+        raise ValueError(f"{table.name} holds NaN or infinity; every number must be finite.")
+
+
+def _spread(heights, gap, floor):
+    """Move heights apart until neighbors are at least `gap` apart and none is below `floor`."""
+    placed = list(heights)
+    downward = sorted(range(len(heights)), key=heights.__getitem__, reverse=True)
+    for upper, lower in pairwise(downward):
+        placed[lower] = min(placed[lower], placed[upper] - gap)
+    placed[downward[-1]] = max(placed[downward[-1]], floor)
+    for lower, upper in pairwise(reversed(downward)):
+        placed[upper] = max(placed[upper], placed[lower] + gap)
     return placed
 
 
@@ -382,19 +442,25 @@ def flow(weights, query, keys, title="Where the query looks"):
     """Draw one row of weights as lines from the query to the keys; thicker means more weight.
 
     weights: (T_k,), numbers from 0 to 1. query: one label. keys: T_k labels.
-    Returns a Picture. Raises ValueError when labels and weights do not match.
+    Returns a Picture. Raises ValueError when labels and weights do not match, or a weight is not
+    from 0 to 1.
     """
-    table = Table("weights", torch.as_tensor(weights)[None], [query], list(keys))
-    figure = Figure(figsize=(max(4.0, 1.3 * len(keys)), 2.6))
+    table = Table("weights", [[*weights]], [query], keys)
+    printed = table.values.round(decimals=4)
+    if not ((printed >= 0) & (printed <= 1)).all():
+        raise ValueError(f"Weights must be from 0 to 1, but are {', '.join(table.cells[0])}.")
+    room = max(1.0, 0.15 + max(_text_width(key, 10) for key in table.columns))
+    figure = Figure(figsize=(max(4.0, room * (len(keys) + 0.8), 0.3 + _text_width(title, 11)), 2.6))
     axes = figure.add_axes((0.02, 0.02, 0.96, 0.84))
     middle = (len(keys) - 1) / 2
     for x, (key, cell, weight) in enumerate(
         zip(keys, table.cells[0], table.values[0].tolist(), strict=True)
     ):
         axes.plot([middle, x], [1, 0], color=BLUE, linewidth=24 * weight, solid_capstyle="butt")
-        axes.text(x, -0.08, f"{key}\n{cell}", ha="center", va="top", fontsize=10)
-    axes.text(middle, 1.06, f"query: {query}", ha="center", va="bottom", fontsize=10)
-    axes.text(-0.6, -0.08, "key\nweight", ha="right", va="top", fontsize=9, color="#444444")
+        plain = {"ha": "center", "fontsize": 10, "parse_math": False}
+        axes.text(x, -0.14, f"{key}\n{cell}", va="top", **plain)
+    axes.text(middle, 1.14, f"query: {query}", va="bottom", **plain)
+    axes.text(-0.6, -0.14, "key\nweight", ha="right", va="top", fontsize=9, color="#444444")
     axes.set(xlim=(-1.2, len(keys) - 0.4), ylim=(-0.45, 1.25))
     axes.set_axis_off()
     axes.set_title(title, fontsize=11)
@@ -406,21 +472,30 @@ def curve(series, x, title="Loss", axes=("step", "loss")):
     """Draw one or more lines over the same x, with a mark at every point.
 
     series: name -> N numbers. x: N numbers. axes: what x and y are.
-    Returns a Picture. Raises ValueError when the lengths differ.
+    Returns a Picture. Raises ValueError when the lengths differ, and for NaN or infinity.
     """
-    matrix = torch.stack([torch.as_tensor(values).double() for values in series.values()], dim=1)
+    for name, values in series.items():
+        if len(values) != len(x):
+            raise ValueError(f"{name} has {len(values)} numbers, but x has {len(x)}.")
+    matrix = list(zip(*series.values(), strict=True))
     table = Table(title, matrix, [f"{value:g}" for value in x], list(series), axes)
+    _check_finite(table)
     figure = Figure(figsize=(6.4, 3.4))
-    plot = figure.add_axes((0.12, 0.16, 0.72, 0.74))
+    names_width = max(map(_text_width, table.columns)) + 0.2  # inches
+    plot = figure.add_axes((0.12, 0.16, 0.88 - names_width / 6.4, 0.74))
     looks = ((BLUE, "-", "o"), (ORANGE, "--", "s"), ("#4d4d4d", ":", "^"), ("#6a3d9a", "-.", "D"))
-    span = float(matrix.max() - matrix.min())
-    ends = _spread(matrix[-1].tolist(), 0.07 * span)
-    for (name, values), end, (color, style, marker) in zip(
-        series.items(), ends, looks, strict=False
+    low, high = float(table.values.min()), float(table.values.max())
+    margin = 0.05 * (high - low) or 0.5
+    plot.set_ylim(low - margin, high + margin)
+    ends = _spread(table.values[-1].tolist(), 0.07 * (high - low + 2 * margin), low)
+    for name, values, end, (color, style, marker) in zip(
+        table.columns, table.values.T.tolist(), ends, cycle(looks), strict=False
     ):
         plot.plot(x, values, color=color, linestyle=style, marker=marker, markersize=4)
         place = {"textcoords": ("offset points", "data"), "va": "center", "fontsize": 9}
+        place["parse_math"] = False
         plot.annotate(name, xy=(x[-1], values[-1]), xytext=(8, end), color=color, **place)
+    plot.xaxis.set_major_locator(MaxNLocator(integer=True))
     plot.set_xlabel(axes[0], fontsize=9)
     plot.set_ylabel(axes[1], fontsize=9)
     plot.tick_params(labelsize=8)

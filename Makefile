@@ -1,0 +1,41 @@
+# The work is done by tools/course.py, which also runs where there is no make.
+
+ifdef PYTHON
+PYTHONS = "$(PYTHON)"
+else
+PYTHONS = python3 python3.13 python3.12 python3.11 python
+endif
+find = $(shell for p in $(PYTHONS); do "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	2>/dev/null && { echo "$$p"; break; }; done)
+none = $(error Python 3.11 or newer is needed and was not found (looked for: $(PYTHONS)); \
+	install it from python.org, or name yours: make $@ PYTHON=/path/to/python3)
+course = @"$(or $(find),$(none))" tools/course.py
+
+.PHONY: help lab test lint refresh bench clean
+
+help:
+	@echo "make lab      open the course in JupyterLab (PORT=8890 chooses the port)"
+	@echo "make test     check everything: style, spelling, the helper, every cell of every notebook"
+	@echo "make lint     style and spelling only"
+	@echo "make refresh  run the notebooks again and store what they print"
+	@echo "make bench    time the notebooks' check against the start of their kernels (TRACK=light)"
+	@echo "make clean    remove the virtual environment and the caches"
+
+lab:
+	$(course) lab
+
+test:
+	$(course) test
+
+lint:
+	$(course) lint
+
+refresh:
+	$(course) refresh
+
+bench:
+	$(course) bench $(TRACK)
+
+clean:
+	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,586 @@
+"""Pictures: what is drawn, what is said and what was given are the same, and all of it is legible."""
+
+import io
+import re
+import subprocess
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.patches import FancyArrowPatch, Rectangle
+from PIL import Image
+
+from attention_by_hand import (
+    attention,
+    causal_mask,
+    curve,
+    figures,
+    flow,
+    heatmap,
+    padding_mask,
+    pipeline,
+    sentence,
+    vectors,
+)
+from attention_by_hand.examples import SENTENCES
+from attention_by_hand.figures import Table
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-inf")
+
+
+def attend(name, masked=False):
+    example = sentence(name)
+    X = example.X
+    return example, attention(X, X, X, causal_mask(len(X)) if masked else None)
+
+
+def every_picture():
+    """One function per picture of the course's examples; each call draws anew."""
+    found = {}
+    for name in SENTENCES:
+        for masked in (False, True):
+            example, result = attend(name, masked)
+            key = f"{name}, {'causal' if masked else 'no mask'}"
+            tokens = example.tokens
+            found[f"pipeline {key}"] = lambda r=result, e=example: pipeline(
+                r, e.tokens, dimensions=e.dimensions
+            )
+            found[f"heatmap {key}"] = lambda r=result, t=tokens: heatmap(
+                r.masked, t, title="masked", emphasize=len(t) - 1
+            )
+            found[f"flow {key}"] = lambda r=result, t=tokens: flow(r.weights[-1], t[-1], t)
+            if len(example.dimensions) == 2:
+                found[f"vectors {key}"] = lambda r=result, e=example: vectors(
+                    e.X, e.tokens, r.output, f"{e.tokens[0]} before and after"
+                )
+    light = sentence("light")
+    W_V = torch.tensor([[1.0, 0], [0, 1], [0, 1], [1, 0]])
+    V = light.X @ W_V
+    found["vectors light"] = lambda: vectors(
+        V, light.tokens, attend("light")[1].weights @ V, "Moved", states=("value", "output")
+    )
+    found["vectors, one set"] = lambda: vectors(-V, light.tokens, dimensions=("east", "north"))
+    found["heatmap with one cell"] = lambda: heatmap([[0.25]], ["query"], ["key"], "A longer title")
+    found["heatmap of embeddings"] = lambda: heatmap(
+        light.X, light.tokens, light.dimensions, "X", ("token", "dimension")
+    )
+    padded = sentence("light", "a bright light [pad] [pad]")
+    mask = padding_mask([3], 5)
+    found["pipeline, padded"] = lambda: pipeline(
+        attention(padded.X, padded.X, padded.X, mask[0]), padded.tokens
+    )
+    found["curve"] = lambda: curve(
+        {"loss": [2.0, 1.5, 0.7, 0.2], "weight of light": [0.2, 0.25, 0.24, 0.21]},
+        range(4),
+        "It's learns",
+        ("step", "value"),
+    )
+    found["curve, flat"] = lambda: curve({"one": [0, 0], "two": [0, 0]}, [0, 1])
+    found["curve, five lines"] = lambda: curve(
+        {f"seed {i}": [1, 0.1 * i] for i in range(5)}, [0, 9]
+    )
+    return found
+
+
+PICTURES = every_picture()
+each_picture = pytest.mark.parametrize("name", PICTURES)
+
+
+def shown_texts(picture):
+    """Every Text that is seen: those outside the axes' limits are not."""
+    found = []
+    for axes in picture.figure.axes:
+        found += axes.texts
+        found.append(axes.title)
+        if axes.axison:
+            found += [axes.xaxis.label, axes.yaxis.label]
+            for axis in (axes.xaxis, axes.yaxis):
+                low, high = sorted(axis.get_view_interval())
+                found += [
+                    tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high
+                ]
+    return [text for text in found if text.get_text() and text.get_visible()]
+
+
+def complaints_about_layout(picture):
+    """Texts that leave the figure, and pairs of texts that overlap."""
+    canvas = FigureCanvasAgg(picture.figure)
+    canvas.draw()
+    boxes = [
+        (text.get_text(), text.get_window_extent(canvas.get_renderer()))
+        for text in shown_texts(picture)
+    ]
+    wide, high = canvas.get_width_height()
+    found = [
+        f"{text!r} is cut off"
+        for text, box in boxes
+        if box.x0 < 0 or box.y0 < 0 or box.x1 > wide or box.y1 > high
+    ]
+    for (one, a), (other, b) in combinations(boxes, 2):
+        common = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        if min(common) > 0.5:
+            found.append(f"{one!r} overlaps {other!r} by {common}")
+    return found
+
+
+def luminance(color):
+    """Relative luminance of WCAG 2.2."""
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def printed(value):
+    return float(f"{value:.4f}")
+
+
+# --- every picture --------------------------------------------------------------------------------
+
+
+@each_picture
+def test_nothing_is_cut_off_and_no_texts_overlap(name):
+    assert complaints_about_layout(PICTURES[name]()) == []
+
+
+def test_the_layout_test_can_fail():
+    picture = heatmap(torch.eye(2), ["a", "b"])
+    picture.figure.axes[0].texts[0].set_x(-0.2)
+    picture.figure.axes[0].texts[1].set_x(picture.figure.axes[0].texts[2].get_position()[0])
+    found = complaints_about_layout(picture)
+    assert any("cut off" in what for what in found)
+    assert any("overlaps" in what for what in found)
+
+
+@each_picture
+def test_words_hold_every_number_that_is_drawn_and_given(name):
+    picture = PICTURES[name]()
+    said = NUMBER.findall(picture.words)
+    for table in picture.tables:
+        for value, cell in zip(table.values.flatten().tolist(), sum(table.cells, []), strict=True):
+            assert float(cell) == printed(value)
+            assert cell in said
+            assert "-0" not in re.findall(r"-0(?:\.0+)?$", cell)
+        for label in (table.name, *table.rows, *table.columns):
+            assert label in picture.words
+    if name.startswith(("heatmap", "pipeline")):
+        numbers = [t.get_text() for t in shown_texts(picture) if NUMBER.fullmatch(t.get_text())]
+        assert sorted(numbers) == sorted(sum((sum(t.cells, []) for t in picture.tables), []))
+
+
+@each_picture
+def test_the_file_says_what_the_words_say_and_is_the_same_each_time(name):
+    first, second = PICTURES[name](), PICTURES[name]()
+    png = first.png()
+    assert png == first.png() == second.png()
+    with Image.open(io.BytesIO(png)) as image:
+        image.load()
+        assert image.text["Description"] == first.words
+        assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+        wide, high = image.size
+    (still, metadata), (details, _) = first.bundles()
+    assert still["image/png"] == png
+    assert still["text/plain"] == first.words
+    meta = metadata["image/png"]
+    assert meta["alt"] == details["text/plain"] == first.alt
+    assert (meta["width"], meta["height"]) == (round(wide * 0.8), round(high * 0.8))
+
+
+@each_picture
+def test_the_folded_numbers_hold_every_cell(name):
+    picture = PICTURES[name]()
+    (_, _), (details, _) = picture.bundles()
+    html = details["text/html"]
+    assert html.startswith("<details><summary>Numbers in this picture</summary>")
+    assert re.findall(r"<td>(.*?)</td>", html) == sum(
+        (sum(table.cells, []) for table in picture.tables), []
+    )
+
+
+def test_showing_a_picture_sends_its_two_bundles(monkeypatch):
+    sent = []
+    monkeypatch.setattr(figures, "display", lambda data, **rest: sent.append((data, rest)))
+    picture = heatmap(torch.eye(2), ["a", "b"])
+    picture._ipython_display_()
+    expected = [(data, {"metadata": meta, "raw": True}) for data, meta in picture.bundles()]
+    assert sent == expected
+    assert [set(data) for data, _ in sent] == [
+        {"image/png", "text/plain"},
+        {"text/html", "text/plain"},
+    ]
+
+
+def test_neither_pyplot_nor_the_compiler_is_loaded():
+    code = (
+        "import sys, torch, attention_by_hand as a\n"
+        "a.heatmap(torch.eye(2), 'ab').png(); a.explore_softmax([1, 2], ['a', 'b'])\n"
+        "a.vectors(torch.eye(2), 'ab').png(); a.curve({'a': [1, 2]}, [0, 1]).png()\n"
+        "print([m for m in ('matplotlib.pyplot', 'torch._dynamo') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+# --- colors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 5), (0, 1002), (-2e5, 3)])
+def test_text_stands_out_on_every_color(low, high):
+    values = torch.linspace(low, high, 2001, dtype=torch.float64)[None]
+    table = Table("sweep", values, ["row"], [""] * 2001)
+    shades = [luminance(fill) for fill, _ in table.colors[0]]
+    assert min(contrast(fill, ink) for fill, ink in table.colors[0]) >= 4.5
+    assert shades == sorted(shades, reverse=True)
+    assert shades[0] - shades[-1] > 0.8
+
+
+def test_a_blocked_cell_has_a_color_of_its_own():
+    ((blocked, ink), (zero, _)) = Table("t", [[-torch.inf, 0]], ["row"], ["a", "b"]).colors[0]
+    assert contrast(blocked, ink) >= 4.5
+    assert luminance(zero) - luminance(blocked) > 0.2
+    red, green, blue = to_rgb(blocked)
+    assert red == green == blue  # no shade of the scale is gray
+
+
+def test_weights_have_the_same_color_in_every_picture():
+    full, part = [[0.0, 0.25, 1.0]], [[0.25, 0.3, 0.25]]
+    tables = [Table("weights", rows, ["row"], list("abc")) for rows in (full, part)]
+    assert tables[0].limits == tables[1].limits == (0, 1)
+    assert tables[0].colors[0][1] == tables[1].colors[0][0]
+
+
+@pytest.mark.parametrize("name", [name for name in PICTURES if "map" in name or "pipe" in name])
+def test_text_stands_out_on_the_pixels_of_the_file(name):
+    picture = PICTURES[name]()
+    pixels = np.asarray(Image.open(io.BytesIO(picture.png())).convert("RGB"))
+    (axes,) = picture.figure.axes
+    cells = iter([t for t in axes.texts if NUMBER.fullmatch(t.get_text())])
+    for table, image in zip(picture.tables, axes.images, strict=True):
+        left, right, bottom, top = image.get_extent()
+        rows, columns = table.values.shape
+        shades = []
+        for r in range(rows):
+            for c in range(columns):
+                ink = next(cells).get_color()
+                x = left + (right - left) * (c + 0.12) / columns
+                y = top + (bottom - top) * (r + 0.2) / rows
+                pixel = pixels[round(y * figures.FILE_DPI), round(x * figures.FILE_DPI)] / 255
+                assert contrast(pixel, ink) >= 4.5
+                if torch.isfinite(table.values[r, c]):
+                    shades.append((float(table.values[r, c]), -luminance(pixel)))
+        for (low, light), (high, dark) in combinations(sorted(shades), 2):
+            assert printed(low) == printed(high) or light <= dark + 1e-9, (low, high)
+
+
+@each_picture
+def test_text_beside_the_cells_stands_out_on_white(name):
+    picture = PICTURES[name]()
+    on_cells = {"#ffffff", "#000000"}
+    colors = {text.get_color() for text in shown_texts(picture)} - on_cells
+    assert all(contrast(color, "white") >= 4.5 for color in colors)
+
+
+# --- heat maps and pipelines ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_pipeline_draws_the_steps_it_is_given(name, masked):
+    example, result = attend(name, masked)
+    picture = pipeline(result, example.tokens, dimensions=example.dimensions)
+    steps = ["scores", "scaled", *["masked"] * masked, "weights", "output"]
+    assert [table.name for table in picture.tables] == steps
+    (axes,) = picture.figure.axes
+    assert len(axes.images) == len(steps)
+    texts = iter(axes.texts)
+    for step, image in zip(steps, axes.images, strict=True):
+        given_values = getattr(result, step).double()
+        drawn = torch.as_tensor(np.ma.filled(image.get_array(), -np.inf))
+        assert torch.equal(drawn, given_values)
+        finite = given_values[given_values.isfinite()]
+        assert image.get_clim() == (min(0, float(finite.min())), max(1, float(finite.max())))
+        left, right, bottom, top = image.get_extent()
+        rows, columns = given_values.shape
+        middles = [top + (bottom - top) * (r + 0.5) / rows for r in range(rows)]
+        centers = [left + (right - left) * (c + 0.5) / columns for c in range(columns)]
+        for r in range(rows):
+            label = next(texts)
+            assert label.get_text() == example.tokens[r]
+            assert label.get_position()[1] == pytest.approx(middles[r])
+            for c in range(columns):
+                cell = next(texts)
+                assert float(cell.get_text()) == printed(float(given_values[r, c]))
+                assert cell.get_position() == pytest.approx((centers[c], middles[r]))
+        heads = example.tokens if step != "output" else example.dimensions
+        for c in range(columns):
+            label = next(texts)
+            assert label.get_text() == heads[c]
+            assert label.get_position()[0] == pytest.approx(centers[c])
+        across = "dimension" if step == "output" else "key"
+        assert [next(texts).get_text() for _ in range(2)] == [across, "query"]
+        assert next(texts).get_text() == ("" if step == "scores" else "→ ") + step
+    assert next(texts, None) is None
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_sentence_of_a_pipeline_is_true(name, masked):
+    example, result = attend(name, masked)
+    alt = pipeline(result, example.tokens).alt
+    said = alt.rstrip(".").partition(". ")[2].split("; ")
+    assert len(said) == len(example.tokens)
+    for sentence_, token, row in zip(said, example.tokens, result.weights.tolist(), strict=True):
+        row = [printed(value) for value in row]
+        best = [key for key, value in zip(example.tokens, row, strict=True) if value == max(row)]
+        match = re.fullmatch(r"(\S+) attends most to (.*) \(([\d.]+)\)", sentence_)
+        assert match[1] == token
+        assert float(match[3]) == max(row)
+        if len(best) == len(row) > 1:
+            assert match[2] == "all keys equally"
+        else:
+            assert re.split(", | and ", match[2]) == best
+
+
+def test_a_pipeline_of_other_queries_than_keys():
+    Q, K, V = torch.ones(1, 2), torch.eye(3, 2), torch.ones(3, 4)
+    picture = pipeline(attention(Q, K, V), ["new"], ["a", "b", "c"])
+    assert [table.rows for table in picture.tables] == [["new"]] * 4
+    assert [len(table.columns) for table in picture.tables] == [3, 3, 3, 4]
+    assert complaints_about_layout(picture) == []
+
+
+def test_the_sentence_of_a_heat_map_is_true():
+    picture = heatmap([[0.5, 2.0, -1.0], [2, 0.5, 0]], ["q0", "q1"], ["k0", "k1", "k2"], "Scores")
+    assert picture.alt == (
+        "Scores: a heat map with 2 rows (query) and 3 columns (key). "
+        "Largest: 2.0000 in 2 cells, first at q0 and k1; smallest: -1.0000 at q0 and k2."
+    )
+    masked = heatmap([[1, -torch.inf], [0, 3]], ["a", "b"], title="masked").alt
+    assert masked.endswith(
+        "Largest: 3 at b and b; smallest: 0 at b and a; 1 cell is blocked (-inf)."
+    )
+    masked = heatmap([[-torch.inf, -torch.inf], [0, 3]], ["a", "b"], title="masked").alt
+    assert masked.endswith("; 2 cells are blocked (-inf).")
+    assert heatmap([[-torch.inf]], ["a"]).alt.endswith("No number is finite.")
+    assert heatmap([[torch.nan, 1]], ["a"], ["b", "c"]).alt.endswith("smallest: 1 at a and c.")
+
+
+def test_emphasize_frames_its_row():
+    picture = heatmap(torch.eye(3), list("abc"), emphasize=1)
+    (axes,) = picture.figure.axes
+    (frame,) = [p for p in axes.patches if isinstance(p, Rectangle) and p.get_linewidth() > 2]
+    left, right, bottom, top = axes.images[0].get_extent()
+    height = (bottom - top) / 3
+    assert frame.get_bbox().extents == pytest.approx([left, top + height, right, top + 2 * height])
+    assert len(axes.patches) == 2
+    assert len(heatmap(torch.eye(3), list("abc")).figure.axes[0].patches) == 1
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_noise_of_a_float_changes_no_word(name):
+    example, result = attend(name)
+    random = torch.Generator().manual_seed(0)
+    shown = []
+    for size in (0, 1e-8, 1e-8):
+        noise = size * torch.randn(result.weights.shape, generator=random, dtype=torch.float64)
+        weights = result.weights.double() + noise
+        picture = heatmap(weights, example.tokens)
+        line = flow(weights[-1].clamp(0, 1), example.tokens[-1], example.tokens)
+        shown.append((picture.words, picture.alt, line.words, line.alt))
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_printed_numbers():
+    def cells(*row):
+        return Table("t", [row], ["row"], [""] * len(row)).cells[0]
+
+    assert cells(1, -2, 0.0, -0.0) == ["1", "-2", "0", "0"]
+    assert cells(1, -1e-9) == ["1", "0"]
+    assert cells(0.5, -1e-9) == ["0.5000", "0.0000"]
+    assert cells(-0.00004, 0.25) == ["0.0000", "0.2500"]
+    assert cells(-torch.inf, 2) == ["-inf", "2"]
+    assert cells(-torch.inf, 0.25) == ["-inf", "0.2500"]
+    assert cells(True, False) == ["1", "0"]
+
+
+LABEL = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=12)
+some = settings(max_examples=30, deadline=None, derandomize=True, database=None)
+
+
+@some
+@given(st.lists(LABEL, min_size=1, max_size=6), st.lists(LABEL, min_size=1, max_size=6), st.data())
+def test_labels_of_any_length_have_room(rows, columns, data):
+    numbers = st.sampled_from([0.0, 1.0, -torch.inf, 0.31370001, -12.5, 1234.5678])
+    cells = st.lists(numbers, min_size=len(columns), max_size=len(columns))
+    matrix = data.draw(st.lists(cells, min_size=len(rows), max_size=len(rows)))
+    picture = heatmap(matrix, rows, columns, title=data.draw(LABEL), axes=("token", "dimension"))
+    assert complaints_about_layout(picture) == []
+    texts = [text.get_text() for text in shown_texts(picture)]
+    assert all(label in texts for label in rows + columns)
+
+
+@some
+@given(st.lists(LABEL, min_size=1, max_size=6), LABEL)
+def test_a_flow_has_room_for_its_labels(keys, query):
+    weights = torch.softmax(torch.arange(len(keys)).double(), 0)
+    assert complaints_about_layout(flow(weights, query, keys)) == []
+
+
+# --- vectors, flow and curve ----------------------------------------------------------------------
+
+
+def test_vectors_draws_each_arrow_from_the_origin_to_its_tip():
+    before, after = [[2.0, 0], [1, 0.5]], [[1.75, -0.25], [-1, 0]]
+    picture = vectors(before, ["river", "bank"], after, "Moved")
+    (axes,) = picture.figure.axes
+    picture.png()
+    arrows = [text for text in axes.texts if text.arrow_patch] if False else axes.texts
+    arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
+    assert [list(arrow.xy) for arrow in arrows] == before + after
+    assert all(arrow.xyann == (0, 0) for arrow in arrows)
+    for arrow in arrows:
+        assert isinstance(arrow.arrow_patch, FancyArrowPatch)
+    styles = [arrow.arrow_patch.get_linestyle() for arrow in arrows]
+    assert styles[:2] != styles[2:]
+    labels = [text.get_text() for text in axes.texts if text.get_text()]
+    assert labels == ["river (before)", "bank (before)", "river (after)", "bank (after)"]
+    assert picture.alt == (
+        "Moved: arrows from the origin. river at (2.0000, 0.0000) moves to (1.7500, -0.2500); "
+        "bank at (1.0000, 0.5000) moves to (-1.0000, 0.0000)."
+    )
+
+
+def test_equal_vectors_share_one_label_and_both_axes_one_scale():
+    picture = vectors([[1, 2], [1, 2], [0, 0]], ["a", "b", "c"])
+    (axes,) = picture.figure.axes
+    assert [text.get_text() for text in axes.texts if text.get_text()] == ["a, b", "c"]
+    ((x0, y0), (x1, y1)) = axes.transData.transform([(0, 0), (1, 1)])
+    assert x1 - x0 == pytest.approx(y1 - y0)
+
+
+@some
+@given(
+    st.lists(LABEL, min_size=1, max_size=5, unique=True),
+    st.lists(st.tuples(*[st.integers(-8, 8)] * 2), min_size=10, max_size=10, unique=True),
+)
+def test_vectors_has_room_for_its_labels(labels, tips):
+    n = len(labels)
+    picture = vectors(np.array(tips[:n]) / 4, labels, np.array(tips[n : 2 * n]) / 4, "Moved")
+    assert complaints_about_layout(picture) == []
+
+
+def test_flow_draws_lines_as_thick_as_the_weights():
+    weights, keys = [0.5, 0.25, 0.2, 0.05], ["a", "b", "c", "d"]
+    picture = flow(weights, "query word", keys)
+    (axes,) = picture.figure.axes
+    assert [line.get_linewidth() for line in axes.lines] == pytest.approx(
+        [24 * weight for weight in weights]
+    )
+    for i, line in enumerate(axes.lines):
+        assert np.array_equal(line.get_xydata(), [[1.5, 1], [i, 0]])
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[:4] == ["a\n0.5000", "b\n0.2500", "c\n0.2000", "d\n0.0500"]
+    assert texts[4] == "query: query word"
+    assert [text.get_position()[0] for text in axes.texts[:4]] == [0, 1, 2, 3]
+    assert picture.alt == (
+        "Where the query looks: lines from the query query word to 4 keys. "
+        "query word attends most to a (0.5000)."
+    )
+
+
+def test_a_curve_passes_through_its_numbers():
+    series = {"loss": [2.0, 1.0, 0.25], "weight": torch.tensor([0.1, 0.4, 0.9], requires_grad=True)}
+    picture = curve(series, [0, 10, 20], "Learning", ("step", "value"))
+    (axes,) = picture.figure.axes
+    for line, values in zip(axes.lines, series.values(), strict=True):
+        assert line.get_xdata().tolist() == [0, 10, 20]
+        assert line.get_ydata() == pytest.approx(torch.as_tensor(values).tolist())
+    assert len({(line.get_linestyle(), line.get_marker()) for line in axes.lines}) == 2
+    assert [text.get_text() for text in axes.texts] == ["loss", "weight"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("step", "value")
+    assert picture.alt == (
+        "Learning: value against step, from step 0 to 20; "
+        "loss goes from 2.0000 to 0.2500; weight goes from 0.1000 to 0.9000."
+    )
+
+
+@some
+@given(
+    st.dictionaries(
+        LABEL, st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=6
+    )
+)
+def test_a_curve_has_room_for_its_names(series):
+    assert complaints_about_layout(curve(series, range(4))) == []
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+I2, AB = torch.eye(2), ["a", "b"]
+RESULT = attention(I2, I2, I2)
+REFUSED = {
+    "rows": (
+        lambda: heatmap(I2, ["a"], AB),
+        "shape (2, 2), but there are 1 row labels and 2 column",
+    ),
+    "columns": (lambda: heatmap(I2, AB, ["a"]), "there are 2 row labels and 1 column labels."),
+    "rank": (
+        lambda: heatmap(I2[None], AB),
+        "matrix with 2 dimensions, but its shape is (1, 2, 2).",
+    ),
+    "empty": (lambda: heatmap(torch.ones(0, 0), []), "Weights is empty: its shape is (0, 0)."),
+    "frame": (
+        lambda: heatmap(I2, AB, emphasize=2),
+        "emphasize must be a row from 0 to 1, but is 2.",
+    ),
+    "frame -1": (lambda: heatmap(I2, AB, emphasize=-1), "from 0 to 1, but is -1."),
+    "queries": (lambda: pipeline(RESULT, ["a"]), "scores has shape (2, 2), but there are 1 row"),
+    "keys": (lambda: pipeline(RESULT, AB, ["a"]), "2 row labels and 1 column labels."),
+    "dimensions": (lambda: pipeline(RESULT, AB, dimensions=["d"]), "output has shape (2, 2), but"),
+    "width": (
+        lambda: vectors(torch.ones(2, 3), AB),
+        "shape (2, 3), but there are 2 row labels and 2",
+    ),
+    "3 axes": (lambda: vectors(torch.ones(2, 3), AB, dimensions="xyz"), "A plane has 2 dimensions"),
+    "labels": (lambda: vectors(I2, ["a"]), "shape (2, 2), but there are 1 row labels"),
+    "after": (lambda: vectors(I2, AB, torch.ones(3, 2)), "after has shape (3, 2), but there are 2"),
+    "infinite": (lambda: vectors(I2 / 0, AB), "Vectors holds NaN or infinity"),
+    "flow": (
+        lambda: flow([0.5, 0.5], "a", ["a"]),
+        "shape (1, 2), but there are 1 row labels and 1",
+    ),
+    "too much": (
+        lambda: flow([1.5, -0.5], "a", AB),
+        "Weights must be from 0 to 1, but are 1.5000, -0.",
+    ),
+    "no number": (
+        lambda: flow([torch.nan, 1], "a", AB),
+        "Weights must be from 0 to 1, but are nan",
+    ),
+    "lengths": (lambda: curve({"a": [1, 2], "b": [1]}, [0, 1]), "b has 1 numbers, but x has 2."),
+    "x": (lambda: curve({"a": [1, 2]}, [0]), "a has 2 numbers, but x has 1."),
+    "no lines": (lambda: curve({}, [0, 1]), "its shape is (0,)."),
+    "NaN": (lambda: curve({"a": [1, torch.nan]}, [0, 1]), "Loss holds NaN or infinity"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_gets_a_sentence(name):
+    draw, said = REFUSED[name]
+    with pytest.raises(ValueError, match=re.escape(said)):
+        draw()
+
+
+@pytest.mark.parametrize("matrix", ["ab", [[1, 2], [3]], [["a", "b"]], None])
+def test_what_is_no_matrix_of_numbers_gets_a_sentence(matrix):
+    with pytest.raises(TypeError, match=r"^Weights must be a matrix of numbers\.$"):
+        heatmap(matrix, ["a", "b"])
