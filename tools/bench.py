@@ -29,7 +29,8 @@ def only_setup(path):
 def timed_check(folder):
     """Seconds that strict nbval takes over every notebook in the folder, and the cells it ran."""
     config = ROOT / "pyproject.toml"
-    command = [sys.executable, "-m", "pytest", "-q", "-c", config, "--rootdir", folder, folder]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", config]
+    command += ["--rootdir", folder, folder]
     start = time.perf_counter()
     run = subprocess.run(command, capture_output=True, text=True)
     seconds = time.perf_counter() - start

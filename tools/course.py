@@ -213,8 +213,10 @@ def lab_options():
     if has_display():
         say("Starting JupyterLab; your browser opens in a moment. Ctrl-C here ends it.")
     else:
-        say("Starting JupyterLab; there is no display, so open the address below yourself "
-            "(one of the last two lines). Ctrl-C here ends it.")
+        say(
+            "Starting JupyterLab; there is no display, so open the address below yourself "
+            "(one of the last two lines). Ctrl-C here ends it."
+        )
         options.append("--no-browser")
     return options
 

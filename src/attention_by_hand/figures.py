@@ -12,12 +12,14 @@ import numpy as np
 import torch
 from IPython.display import display
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
-from matplotlib.textpath import text_to_path
+from matplotlib.textpath import TextPath, text_to_path
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Affine2D
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -268,13 +270,15 @@ def panels(title, tables, alt):
     places, left, top, bottom, right = [], 0.0, 0.0, 0.0, 0.0
     names = [f"→ {table.name}" if i else table.name for i, table in enumerate(tables)]
     for table, name in zip(tables, names, strict=True):
-        cell = max(_text_width(text) + 0.12 for text in chain(table.columns, *table.cells))
+        label = 0.45 + max(map(_text_width, table.rows))
+        number = max(chain(*table.cells), key=len)  # all digits are equally wide
+        cell = max(map(_text_width, [*table.columns, number])) + 0.12
         widest = max(_text_width(name, 11), _text_width(table.axes[1]))
         grid = max(len(table.columns) * max(CELL_WIDTH, cell), widest)
-        width = _label_width(table) + grid + 0.15
+        width = label + grid + 0.15
         if left and left + width > MAX_WIDTH:
             left, top = 0.0, bottom
-        places.append((left + _label_width(table), top + HEAD_HEIGHT, grid))
+        places.append((left + 0.17, left + label, top + HEAD_HEIGHT, grid))
         left += width
         right = max(right, left)
         height = CELL_HEIGHT * len(table.rows)
@@ -284,48 +288,65 @@ def panels(title, tables, alt):
     # One set of axes measured in inches: much faster to draw than one per table.
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
+    axes.set(xlim=(0, right), ylim=(bottom, 0))
     for table, name, place in zip(tables, names, places, strict=True):
         _draw_table(axes, table, name, *place)
-    axes.set(xlim=(0, right), ylim=(bottom, 0))
     return Picture(figure, title, tables, alt)
 
 
-def _text_width(text, size=9):
-    """The width in inches of a text of `size` points."""
-    font = FontProperties(size=size)
-    return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / 72
-
-
-def _label_width(table):
-    return 0.45 + max(map(_text_width, table.rows))
-
-
-def _draw_table(axes, table, title, x, y, width):
+def _draw_table(axes, table, title, side, x, y, width):
     cell_width, height = width / len(table.columns), CELL_HEIGHT * len(table.rows)
     low, high = table.limits
     image = torch.where(torch.isfinite(table.values), table.values, torch.nan).numpy()
     extent = (x, x + width, y + height, y)
+    limits = axes.get_xlim(), axes.get_ylim()
     axes.imshow(image, cmap=BLUES, vmin=low, vmax=high, extent=extent, aspect="auto")
+    axes.set(xlim=limits[0], ylim=limits[1])  # imshow has moved them
     frame = {"facecolor": "none", "edgecolor": "#999999", "linewidth": 1}
     axes.add_patch(Rectangle((x, y), width, height, **frame))
     if table.emphasize is not None:
         frame = {"facecolor": "none", "edgecolor": ORANGE, "linewidth": 2.5}
         row_top = y + CELL_HEIGHT * table.emphasize
         axes.add_patch(Rectangle((x, row_top), width, CELL_HEIGHT, **frame))
-    small, colors = {"fontsize": 9, "va": "center", "parse_math": False}, table.colors
-    for r, (label, row) in enumerate(zip(table.rows, table.cells, strict=True)):
-        middle = y + CELL_HEIGHT * (r + 0.5)
-        axes.text(x - 0.07, middle, label, ha="right", **small)
-        for c, cell in enumerate(row):
-            ink = colors[r][c][1]
-            axes.text(x + cell_width * (c + 0.5), middle, cell, ha="center", color=ink, **small)
-    for c, label in enumerate(table.columns):
-        axes.text(x + cell_width * (c + 0.5), y - 0.13, label, ha="center", **small)
-    gray = {"color": "#444444", "ha": "center", **small}
-    axes.text(x + width / 2, y - 0.32, table.axes[1], **gray)
-    side = x - _label_width(table) + 0.17
-    axes.text(side, y + height / 2, table.axes[0], rotation=90, **gray)
-    axes.text(x + width / 2, y - 0.55, title, ha="center", va="center", fontsize=11)
+    across = [x + cell_width * (c + 0.5) for c in range(len(table.columns))]
+    down = [y + CELL_HEIGHT * (r + 0.5) for r in range(len(table.rows))]
+    texts = {}  # look -> places
+    for middle, label, row, colors in zip(down, table.rows, table.cells, table.colors, strict=True):
+        texts.setdefault((label, "right"), []).append((x - 0.07, middle))
+        for center, cell, (_, ink) in zip(across, row, colors, strict=True):
+            texts.setdefault((cell, "center", ink), []).append((center, middle))
+    for center, label in zip(across, table.columns, strict=True):
+        texts.setdefault((label, "center"), []).append((center, y - 0.13))
+    texts[table.axes[1], "center", "#444444"] = [(x + width / 2, y - 0.32)]
+    texts[table.axes[0], "center", "#444444", 9, 90] = [(side, y + height / 2)]
+    texts[title, "center", "#000000", 11] = [(x + width / 2, y - 0.55)]
+    for look, points in texts.items():
+        _write(axes, points, *look)
+
+
+def _write(axes, points, text, align, color="#000000", size=9, rotation=0):
+    """Write one text at several points, as outlines: five times as fast as one Text for each."""
+    if not text.strip():
+        return
+    outline = TextPath((0, 0), text.replace("$", r"\$"), size=size)  # no mathematics
+    start = {"center": 0.5, "right": 1.0}[align] * outline.vertices[:, 0].max()
+    outline = outline.transformed(Affine2D().translate(-start, -0.36 * size).rotate_deg(rotation))
+    collection = PathCollection(
+        [outline],
+        offsets=points,
+        offset_transform=axes.transData,
+        facecolor=color,
+        edgecolor="none",
+        gid=text,  # what is written, for whoever reads the artists
+    )
+    collection.set_transform(Affine2D().scale(1 / 72) + axes.figure.dpi_scale_trans)
+    axes.add_collection(collection, autolim=False)
+
+
+def _text_width(text, size=9):
+    """The width in inches of a text of `size` points."""
+    font = FontProperties(size=size)
+    return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / 72
 
 
 def _extremes(table):
@@ -474,10 +495,12 @@ def curve(series, x, title="Loss", axes=("step", "loss")):
     series: name -> N numbers. x: N numbers. axes: what x and y are.
     Returns a Picture. Raises ValueError when the lengths differ, and for NaN or infinity.
     """
+    if not series:
+        raise ValueError("A curve needs at least one line, but series is empty.")
     for name, values in series.items():
         if len(values) != len(x):
             raise ValueError(f"{name} has {len(values)} numbers, but x has {len(x)}.")
-    matrix = list(zip(*series.values(), strict=True))
+    matrix = torch.stack([torch.as_tensor(values).detach() for values in series.values()], dim=1)
     table = Table(title, matrix, [f"{value:g}" for value in x], list(series), axes)
     _check_finite(table)
     figure = Figure(figsize=(6.4, 3.4))

@@ -1,0 +1,345 @@
+"""Explorers: every control at its ends, and the numbers shown against numbers computed here."""
+
+import html
+import random
+import re
+
+import ipywidgets as widgets
+import numpy as np
+import pytest
+import torch
+
+from attention_by_hand import (
+    causal_mask,
+    explore_attention,
+    explore_softmax,
+    explorers,
+    padding_mask,
+    sentence,
+)
+from attention_by_hand.examples import Sentence
+
+W_Q = torch.tensor([[1.0, 0], [0, 1], [1, 0], [0, 1]])
+W_K = torch.tensor([[0.0, 1], [1, 0], [0, 1], [1, 0]])
+W_V = torch.tensor([[1.0, 0, 2], [0, 1, 0], [0, 1, 0], [1, 0, 0]])
+PADDED = sentence("light", "a bright light [pad] [pad]")
+MASKS = {"padding": padding_mask([3], 5)[0], "none": None, "causal": causal_mask(5)}
+
+# Each explorer of attention: the example, the matrices, the masks.
+ATTENTION = {
+    **{name: (sentence(name), (), None) for name in ("light", "cat", "keyboard", "river", "money")},
+    "with matrices": (sentence("light"), (W_Q, W_K, W_V), None),
+    "with masks": (PADDED, (), MASKS),
+    "with both": (PADDED, (W_Q, W_K, W_V), MASKS),
+}
+SOFTMAX = {
+    "five scores": ([2.0, 0, 1, 1, 1], ["It's", "a", "shine", "bright", "light"]),
+    "one score": ([1.5], ["alone"]),
+    "ends": ([-4, 4, 0.3], ["low", "high", "between"]),
+    "equal names": ([1, 2], ["[pad]", "[pad]"]),
+}
+
+
+def build(name):
+    if name in SOFTMAX:
+        return explore_softmax(*SOFTMAX[name])
+    example, matrices, masks = ATTENTION[name]
+    return explore_attention(example, *matrices, masks=masks)
+
+
+each_explorer = pytest.mark.parametrize("name", [*ATTENTION, *SOFTMAX])
+each_attention = pytest.mark.parametrize("name", ATTENTION)
+
+
+def shown(explorer):
+    """The board's tables, caption -> numbers as they are printed."""
+    found = {}
+    for table in re.findall(r"<table>.*?</table>", explorer.board.value):
+        caption = html.unescape(re.search(r"<caption>(.*?)</caption>", table)[1])
+        rows = re.findall(r"<tr>(.*?)</tr>", table)[1:]
+        found[caption] = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
+    return found
+
+
+def said(explorer):
+    return html.unescape(re.search(r'class="abh-says"[^>]*>(.*?)</div>', explorer.board.value)[1])
+
+
+def softmax(scores):
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+class Expected:
+    """What an explorer must show, computed apart from the helper, with the changes made so far."""
+
+    def __init__(self, name):
+        self.name = name
+        if name in ATTENTION:
+            self.example, matrices, self.masks = ATTENTION[name]
+            self.X = self.example.X.double().numpy().copy()
+            self.W = [W.double().numpy() for W in matrices] or [np.eye(self.X.shape[1])] * 3
+
+    def steps(self, controls):
+        values = {key: control.value for key, control in controls.items()}
+        if self.name in SOFTMAX:
+            scores = np.array([[v for key, v in values.items() if key != "divisor"]])
+            scaled = scores / values["divisor"]
+            named = ["scores", "scaled = scores / divisor", "exp(scaled)", "weights"]
+            return dict(zip(named, [scores, scaled, np.exp(scaled), softmax(scaled)], strict=True))
+        self.X[values["word"]] = [values[d] for d in self.example.dimensions]
+        Q, K, V = (self.X @ W for W in self.W)
+        scaled = Q @ K.T / (np.sqrt(K.shape[1]) if values["scaling"] else 1)
+        found = {"scores": Q @ K.T, "scaled": scaled}
+        masked = scaled
+        if self.masks:
+            allowed = self.masks[values["mask"]]
+            if allowed is not None:
+                masked = np.where(np.broadcast_to(allowed.numpy(), scaled.shape), scaled, -np.inf)
+            found["masked"] = masked
+        weights = softmax(masked)
+        return found | {"weights": weights, "values": V, "output": weights @ V}
+
+
+def assert_shows(explorer, expected):
+    assert explorer.error is None
+    steps, board = expected.steps(explorer.controls), shown(explorer)
+    assert list(board) == list(steps)
+    for name, numbers in steps.items():
+        printed = np.array(board[name], dtype=float)
+        assert printed.shape == numbers.shape
+        # Half a unit of the fourth decimal, and the noise of single precision.
+        np.testing.assert_allclose(printed, numbers, rtol=1e-6, atol=5.1e-5)
+
+
+def ends(control):
+    """The values to try: both ends of a slider, every option, on and off."""
+    if isinstance(control, widgets.FloatSlider):
+        return [control.min, control.max]
+    if isinstance(control, widgets.Dropdown):
+        return [o[1] if isinstance(o, tuple) else o for o in control.options]
+    assert isinstance(control, widgets.Checkbox)
+    return [True, False]
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+@each_explorer
+def test_every_control_at_its_ends(name):
+    explorer, expected = build(name), Expected(name)
+    assert_shows(explorer, expected)
+    heights = {explorer.board.value.count("<tr>")}
+    for control in explorer.controls.values():
+        start = control.value
+        for value in ends(control):
+            control.value = value
+            assert_shows(explorer, expected)
+            heights.add(explorer.board.value.count("<tr>"))
+        control.value = start
+        assert_shows(explorer, expected)
+    assert len(heights) == 1
+
+
+@each_explorer
+@pytest.mark.parametrize("end", ["low", "high", "in turn"])
+def test_all_sliders_at_their_ends_together(name, end):
+    explorer, expected = build(name), Expected(name)
+    sliders = [c for c in explorer.controls.values() if isinstance(c, widgets.FloatSlider)]
+    for i, slider in enumerate(sliders):
+        slider.value = slider.max if end == "high" or (end == "in turn" and i % 2) else slider.min
+    assert_shows(explorer, expected)
+    for control in set(explorer.controls.values()) - set(sliders):
+        for value in ends(control):
+            control.value = value
+            assert_shows(explorer, expected)
+
+
+@each_explorer
+def test_many_changes_end_at_the_last(name):
+    explorer, expected = build(name), Expected(name)
+    rng = random.Random(0)
+    controls = list(explorer.controls.values())
+    for _ in range(10):
+        control = rng.choice(controls)
+        if isinstance(control, widgets.FloatSlider):
+            steps = round((control.max - control.min) / control.step)
+            control.value = control.min + control.step * rng.randint(0, steps)
+        else:
+            control.value = rng.choice(ends(control))
+        expected.steps(explorer.controls)
+    assert_shows(explorer, expected)
+
+
+@each_attention
+def test_a_word_brings_its_row_and_keeps_its_changes(name):
+    explorer = build(name)
+    example = ATTENTION[name][0]
+    before = example.X.clone()
+    sliders = [explorer.controls[d] for d in example.dimensions]
+    word = explorer.controls["word"]
+    assert [o[0] for o in word.options] == [f"{i}: {t}" for i, t in enumerate(example.tokens)]
+    for i, row in enumerate(example.X.tolist()):
+        word.value = i
+        assert [slider.value for slider in sliders] == row
+    changed = [2.5 - i for i in range(len(sliders))]
+    for slider, value in zip(sliders, changed, strict=True):
+        slider.value = value
+    word.value = 0
+    assert [slider.value for slider in sliders] == example.X[0].tolist()
+    word.value = len(example.tokens) - 1
+    assert [slider.value for slider in sliders] == changed
+    assert torch.equal(example.X, before)  # the explorer works on a copy
+
+
+@each_attention
+def test_the_row_of_the_chosen_word_is_framed_and_told(name):
+    explorer, expected = build(name), Expected(name)
+    tokens = ATTENTION[name][0].tokens
+    for i, token in enumerate(tokens):
+        explorer.controls["word"].value = i
+        frames = [
+            ["2px 0" in row for row in re.findall(r"<tr>(.*?)</tr>", table)[1:]]
+            for table in re.findall(r"<table>.*?</table>", explorer.board.value)
+        ]
+        one = [row == i for row in range(len(tokens))]
+        none = [False] * len(tokens)
+        captions = list(shown(explorer))
+        assert frames == [none if caption == "values" else one for caption in captions]
+        steps = expected.steps(explorer.controls)
+        best = f"{steps['weights'][i].max():.4f}"
+        assert said(explorer).startswith(f"{token} attends most to ")
+        assert f"({best})" in said(explorer) or "(1)" in said(explorer)
+        told = re.search(r"Its output is \((.*)\)\.$", said(explorer))[1].split(", ")
+        np.testing.assert_allclose(np.array(told, float), steps["output"][i], atol=5.1e-5)
+
+
+def test_the_sentence_of_the_softmax_is_true():
+    explorer = explore_softmax([2, 0, 1], ["a", "b", "c"])
+    explorer.controls["divisor"].value = 2
+    weights = softmax(np.array([1, 0, 0.5]))
+    assert said(explorer) == (
+        f"The largest weight is {weights.max():.4f}, the smallest {weights.min():.4f}."
+    )
+
+
+@each_explorer
+def test_text_on_the_board_stands_out_on_its_color(name):
+    explorer = build(name)
+
+    def luminance(color):
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return np.dot(parts, [0.2126, 0.7152, 0.0722])
+
+    for control in explorer.controls.values():
+        control.value = ends(control)[-1]
+        cells = re.findall(r"background:(#\w{6});color:(#\w{6})", explorer.board.value)
+        assert len(cells) == explorer.board.value.count("<td")
+        for pair in set(cells):
+            low, high = sorted(map(luminance, pair))
+            assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["with both", "river", "one score"])
+def test_it_is_shown_live_as_a_still_and_as_words(name, monkeypatch):
+    sent = []
+    monkeypatch.setattr(explorers, "display", lambda data, **rest: sent.append((data, rest)))
+    explorer = build(name)
+    explorer._ipython_display_()
+    assert all(rest["raw"] for _, rest in sent)
+    (still, _), (details, _) = ((data, rest["metadata"]) for data, rest in sent)
+    view = "application/vnd.jupyter.widget-view+json"
+    assert still[view]["model_id"] == explorer.widget.model_id
+    assert details[view]["model_id"] != explorer.widget.model_id
+    assert all(data[view]["version_major"] == 2 for data in (still, details))
+    expected = [data for data, _ in explorer.picture().bundles()]
+    assert [{k: v for k, v in data.items() if k != view} for data, _ in sent] == expected
+    assert sent[0][1]["metadata"]["image/png"]["alt"] == f"{explorer.title}. {said(explorer)}"
+    for caption, rows in shown(explorer).items():
+        assert caption in still["text/plain"]
+        assert all(cell in still["text/plain"] for row in rows for cell in row)
+
+
+@each_explorer
+def test_the_controls_stand_above_the_board_and_have_names(name):
+    explorer = build(name)
+    row, board = explorer.widget.children
+    assert list(row.children) == list(explorer.controls.values())
+    assert board is explorer.board
+    assert all(control.description for control in row.children)
+
+
+def test_names_are_escaped():
+    odd = Sentence(["<b>", "a & b"], [0, 1], torch.eye(2), ["d0", "d1"])
+    for explorer in (explore_softmax([1, 2], odd.tokens), explore_attention(odd)):
+        head = '<th scope="col">&lt;b&gt;</th><th scope="col">a &amp; b</th>'
+        assert head in explorer.board.value
+        assert "<b>" not in explorer.board.value
+
+
+# --- failures -------------------------------------------------------------------------------------
+
+
+def test_a_failure_shows_one_sentence_and_is_kept(monkeypatch):
+    explorer = build("five scores")
+    before = explorer.board.value
+    divisor = explorer.controls["divisor"]
+    with monkeypatch.context() as broken:
+
+        def fail(**values):
+            raise RuntimeError("the <forced> failure.")
+
+        broken.setattr(explorer, "_tables", fail)
+        divisor.value = 2
+    assert isinstance(explorer.error, RuntimeError)
+    assert explorer.board.value == (
+        "<p>This explorer could not be drawn: the &lt;forced&gt; failure. "
+        "Run the cell again to start afresh.</p>"
+    )
+    divisor.value = 1
+    assert explorer.error is None
+    assert explorer.board.value == before
+
+
+def test_a_mask_that_does_not_fit_is_said_when_it_is_chosen():
+    explorer = explore_attention(sentence("light"), masks={"none": None, "short": causal_mask(4)})
+    explorer.controls["mask"].value = "short"
+    assert isinstance(explorer.error, ValueError)
+    assert "allowed has shape (4, 4), but the scores have shape (5, 5)" in explorer.board.value
+    assert "Traceback" not in explorer.board.value
+    explorer.controls["mask"].value = "none"
+    assert explorer.error is None
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: explore_softmax([1, 2], ["a"]), "There are 2 scores, but 1 labels."),
+        (lambda: explore_softmax([1, 5], ["a", "b"]), "Every score must be from -4 to 4, but got"),
+        (lambda: explore_softmax([float("nan")], ["a"]), "Every score must be from -4 to 4, but"),
+        (lambda: explore_softmax([], []), "scores is empty"),
+        (
+            lambda: explore_attention(sentence("light"), torch.eye(3)),
+            "W_Q must have one row per dimension of X (4), but its shape is (3, 3).",
+        ),
+        (
+            lambda: explore_attention(sentence("light"), None, torch.ones(4)),
+            "W_K must have one row per dimension of X (4), but its shape is (4,).",
+        ),
+        (
+            lambda: explore_attention(sentence("light"), W_Q, None),
+            "Q and K must have the same width d_k, but Q has 2 and K has 4.",
+        ),
+        (
+            lambda: explore_attention(sentence("light"), masks={"short": causal_mask(4)}),
+            "allowed has shape (4, 4), but the scores have shape (5, 5)",
+        ),
+    ],
+)
+def test_what_cannot_be_explored_gets_a_sentence(make, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        make()
