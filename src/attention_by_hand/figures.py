@@ -4,7 +4,9 @@ import html
 import io
 import math
 import struct
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, cycle, pairwise
 
 import matplotlib
@@ -288,20 +290,21 @@ def panels(title, tables, alt):
     # One set of axes measured in inches: much faster to draw than one per table.
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    axes.set(xlim=(0, right), ylim=(bottom, 0))
+    texts = defaultdict(list)  # look -> places
     for table, name, place in zip(tables, names, places, strict=True):
-        _draw_table(axes, table, name, *place)
+        _draw_table(axes, texts, table, name, *place)
+    for look, points in texts.items():
+        _write(axes, points, *look)
+    axes.set(xlim=(0, right), ylim=(bottom, 0))
     return Picture(figure, title, tables, alt)
 
 
-def _draw_table(axes, table, title, side, x, y, width):
+def _draw_table(axes, texts, table, title, side, x, y, width):
     cell_width, height = width / len(table.columns), CELL_HEIGHT * len(table.rows)
     low, high = table.limits
     image = torch.where(torch.isfinite(table.values), table.values, torch.nan).numpy()
     extent = (x, x + width, y + height, y)
-    limits = axes.get_xlim(), axes.get_ylim()
     axes.imshow(image, cmap=BLUES, vmin=low, vmax=high, extent=extent, aspect="auto")
-    axes.set(xlim=limits[0], ylim=limits[1])  # imshow has moved them
     frame = {"facecolor": "none", "edgecolor": "#999999", "linewidth": 1}
     axes.add_patch(Rectangle((x, y), width, height, **frame))
     if table.emphasize is not None:
@@ -310,18 +313,16 @@ def _draw_table(axes, table, title, side, x, y, width):
         axes.add_patch(Rectangle((x, row_top), width, CELL_HEIGHT, **frame))
     across = [x + cell_width * (c + 0.5) for c in range(len(table.columns))]
     down = [y + CELL_HEIGHT * (r + 0.5) for r in range(len(table.rows))]
-    texts = {}  # look -> places
     for middle, label, row, colors in zip(down, table.rows, table.cells, table.colors, strict=True):
-        texts.setdefault((label, "right"), []).append((x - 0.07, middle))
+        texts[label, "right"].append((x - 0.07, middle))
         for center, cell, (_, ink) in zip(across, row, colors, strict=True):
-            texts.setdefault((cell, "center", ink), []).append((center, middle))
+            texts[cell, "center", ink].append((center, middle))
     for center, label in zip(across, table.columns, strict=True):
-        texts.setdefault((label, "center"), []).append((center, y - 0.13))
-    texts[table.axes[1], "center", "#444444"] = [(x + width / 2, y - 0.32)]
-    texts[table.axes[0], "center", "#444444", 9, 90] = [(side, y + height / 2)]
-    texts[title, "center", "#000000", 11] = [(x + width / 2, y - 0.55)]
-    for look, points in texts.items():
-        _write(axes, points, *look)
+        texts[label, "center"].append((center, y - 0.13))
+    gray = "center", "#444444"
+    texts[table.axes[1], *gray].append((x + width / 2, y - 0.32))
+    texts[table.axes[0], *gray, 9, 90].append((side, y + height / 2))
+    texts[title, "center", "#000000", 11].append((x + width / 2, y - 0.55))
 
 
 def _write(axes, points, text, align, color="#000000", size=9, rotation=0):
@@ -343,6 +344,7 @@ def _write(axes, points, text, align, color="#000000", size=9, rotation=0):
     axes.add_collection(collection, autolim=False)
 
 
+@cache
 def _text_width(text, size=9):
     """The width in inches of a text of `size` points."""
     font = FontProperties(size=size)
