@@ -125,7 +125,9 @@ def written(axes):
     """The texts drawn as outlines, one entry per place; the box is that of the outline."""
     for collection in axes.collections:
         (outline,) = collection.get_paths()
-        box = outline.transformed(collection.get_transform()).get_extents()
+        corners = outline.vertices[outline.codes != outline.CLOSEPOLY]
+        corners = collection.get_transform().transform(corners)
+        box = Bbox([corners.min(0), corners.max(0)])
         for anchor in collection.get_offsets():
             corner = axes.transData.transform(anchor)
             color = to_hex(collection.get_facecolor()[0])
