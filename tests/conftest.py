@@ -16,7 +16,7 @@ def cells_run(config):
 def is_whole_suite(config):
     """Whether pytest was started without a choice among the tests."""
     option = config.option
-    chosen = option.keyword or option.markexpr or option.lf or option.deselect
+    chosen = option.keyword or option.markexpr or option.deselect or getattr(option, "lf", False)
     return config.args_source == config.ArgsSource.TESTPATHS and not (chosen or option.collectonly)
 
 
