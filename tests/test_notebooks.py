@@ -380,13 +380,19 @@ def solved(path):
     return run, computed
 
 
+def report(found):
+    """Fail with all complaints, one a line, and nothing around them."""
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+
+
 every_notebook = pytest.mark.parametrize("path", PATHS, ids=[read(path).name for path in PATHS])
 
 
 @every_notebook
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_notebook(check, path):
-    assert check(read(path)) == []
+    report(check(read(path)))
 
 
 @every_notebook
@@ -402,7 +408,7 @@ def test_solutions_are_right(path):
 @every_notebook
 def test_numbers_in_prose_were_computed(path):
     run, computed = solved(path)
-    assert [run.error] * bool(run.error) + complaints(read(path), computed) == []
+    report([run.error] * bool(run.error) + complaints(read(path), computed))
 
 
 def test_every_notebook_is_reached_from_the_start():

@@ -27,10 +27,12 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "course.json"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 FIRST_PAGE = "notebooks/00_start_here.ipynb"
-# JupyterLab's defaults, changed for this .venv alone: no pop-up about news or new versions.
+# JupyterLab's defaults, changed for this .venv alone: no pop-up about news or new versions, and
+# the state of explorers saved with a notebook, or it would show "model not found" when reopened.
 LAB_DEFAULTS = VENV / "share/jupyter/lab/settings/overrides.json"
-NO_NEWS = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
 }
 
 LINT = (
@@ -164,7 +166,7 @@ def install(extras):
         )
     if "lab" in extras:
         LAB_DEFAULTS.parent.mkdir(parents=True, exist_ok=True)
-        LAB_DEFAULTS.write_text(json.dumps(NO_NEWS))
+        LAB_DEFAULTS.write_text(json.dumps(LAB_SETTINGS))
     STAMP.write_text(json.dumps({"fingerprint": mark, "extras": sorted(extras)}))
 
 

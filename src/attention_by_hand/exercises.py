@@ -97,8 +97,9 @@ def _judge(exercise, arguments, answer):
         return (
             "not yet. There is a NaN: a row with nothing to attend to, 0 times -inf, or overflow."
         )
-    if _same(answer, right.round(decimals=3)):
-        return "not yet. It is right to three decimals; give at least four."
+    for decimals in (2, 3):
+        if _same(answer, right.round(decimals=decimals)):
+            return f"not yet. It is right to {decimals} decimals; give at least four."
     different = int((~torch.isclose(answer, right, rtol=0, atol=TOLERANCE)).sum())
     return f"not yet. The shape is right, but {different} of {right.numel()} numbers are not."
 

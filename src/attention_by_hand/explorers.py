@@ -10,13 +10,13 @@ from attention_by_hand.attention import attention
 from attention_by_hand.figures import Table, most_attended, panels, steps
 
 STYLE = """<style>
-.abh-panels {display: flex; flex-wrap: wrap; gap: 4px 28px; overflow-x: auto}
+.abh-panels {display: flex; flex-wrap: wrap; gap: 4px 16px; overflow-x: auto}
 .abh-panels table {border-collapse: collapse; font-variant-numeric: tabular-nums}
 .abh-panels caption {text-align: left; font-weight: 600; padding: 2px 0; color: inherit}
 .abh-panels th {font-weight: 400; padding: 2px 6px; text-align: right}
 .abh-panels thead th {text-align: center}
-.abh-panels td {min-width: 52px; padding: 3px 6px; text-align: center}
-.abh-says {min-height: 3em; margin-top: 6px}
+.abh-panels td {min-width: 50px; padding: 3px 4px; text-align: center}
+.abh-says {min-height: 3em; margin-bottom: 6px}
 </style>"""
 
 
@@ -34,8 +34,14 @@ class Explorer:
         self.board = widgets.HTML()
         for control in controls.values():
             control.observe(self.redraw, names="value")
-        row = widgets.HBox(list(controls.values()), layout=widgets.Layout(flex_flow="row wrap"))
-        self.widget = widgets.VBox([row, self.board])
+        sliders = [c for c in controls.values() if isinstance(c, widgets.FloatSlider)]
+        choices = [c for c in controls.values() if c not in sliders]
+        rows = [
+            widgets.HBox(row, layout=widgets.Layout(flex_flow="row wrap"))
+            for row in (choices, sliders)
+            if row
+        ]
+        self.widget = widgets.VBox([*rows, self.board])
         self.redraw()
         if self.error:
             raise self.error
@@ -56,8 +62,8 @@ class Explorer:
             boards = "".join(table.html(colored=True) for table in tables)
             says = html.escape(self._says(tables))
             self.board.value = (
-                f'{STYLE}<div class="abh-panels">{boards}</div>'
-                f'<div class="abh-says" aria-live="polite">{says}</div>'
+                f'{STYLE}<div class="abh-says" aria-live="polite">{says}</div>'
+                f'<div class="abh-panels">{boards}</div>'
             )
             self.error = None
         except Exception as error:

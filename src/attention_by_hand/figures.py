@@ -134,14 +134,14 @@ class Table:
         body = ""
         colors = self.colors if colored else None
         for r, (label, row) in enumerate(zip(self.rows, self.cells, strict=True)):
-            body += f'<tr><th scope="row">{html.escape(label)}</th>'
+            framed = colored and r == self.emphasize
+            frame = f' style="outline:2px solid {ORANGE}"' if framed else ""
+            body += f'<tr{frame}><th scope="row">{html.escape(label)}</th>'
             for c, cell in enumerate(row):
                 style = ""
                 if colored:
                     fill, ink = colors[r][c]
-                    edge = "2px 0" if r == self.emphasize else "0"
-                    border = f"border:solid {ORANGE};border-width:{edge}"
-                    style = f' style="background:{fill};color:{ink};{border}"'
+                    style = f' style="background:{fill};color:{ink}"'
                 body += f"<td{style}>{cell}</td>"
             body += "</tr>"
         return (
