@@ -23,6 +23,12 @@ VALUES = {
         math.e / (math.e + 1 + math.sqrt(math.e)),
         1 / (math.e + 1 + math.sqrt(math.e)),
     ],
+    "bank/03/row": [1 / (1 + math.sqrt(math.e)), 1 / (1 + 1 / math.sqrt(math.e)), 0],
+    # bank in "money money bank": scaled scores 0, 0, 1/√2 over the rows 02, 02, 10.
+    "bank/04/output": [
+        math.exp(math.sqrt(0.5)) / (2 + math.exp(math.sqrt(0.5))),
+        4 / (2 + math.exp(math.sqrt(0.5))),
+    ],
 }
 
 
@@ -31,8 +37,10 @@ def sdpa(Q, K, V, **rest):
 
 
 def hide_the_future(scaled):
-    T = len(scaled)
-    rows = [[scaled[q, k] if k <= q else -torch.inf for k in range(T)] for q in range(T)]
+    T_q, T_k = scaled.shape
+    rows = [
+        [scaled[q, k] if k <= q + T_k - T_q else -torch.inf for k in range(T_k)] for q in range(T_q)
+    ]
     return torch.softmax(torch.tensor(rows), dim=1)
 
 
@@ -46,6 +54,9 @@ FUNCTIONS = {
     "light/03/attention": lambda X, W_Q, W_K, W_V: sdpa(X @ W_Q, X @ W_K, X @ W_V),
     "light/03/weight": lambda W: W.transpose(0, 1),
     "light/03/causal": hide_the_future,
+    "bank/03/causal": hide_the_future,
+    "bank/04/attention": lambda Q, K, V: sdpa(Q, K, V, is_causal=True),
+    "bank/04/last": lambda q, K, V: sdpa(q[None], K, V)[0],
 }
 ANSWERS = VALUES | FUNCTIONS
 
@@ -166,6 +177,24 @@ WRITTEN = [
     ("light/03/causal", lambda s: softmax(s) * torch.ones_like(s).tril(), "mask after"),
     ("light/03/causal", lambda s: softmax(s * torch.ones_like(s).tril()), "times mask"),
     ("light/03/causal", lambda s: softmax(s), "no mask"),
+    ("bank/03/row", softmax(torch.tensor([0.5, 1, 2])), "no mask"),
+    ("bank/03/row", softmax(torch.tensor([0.5, 1, 0])), "times mask"),
+    ("bank/03/row", [1 / 3, 2 / 3, 0], "no exp"),
+    (
+        "bank/03/causal",
+        lambda s: softmax(s.masked_fill(torch.ones_like(s).tril() == 0, -torch.inf)),
+        "top left",
+    ),
+    (
+        "bank/03/causal",
+        lambda s: softmax(s + torch.full_like(s, -1e5).triu(1 + s.shape[1] - s.shape[0])),
+        "finite fill",
+    ),
+    ("bank/04/attention", lambda Q, K, V: sdpa(Q, K, V), "no mask"),
+    ("bank/04/attention", lambda Q, K, V: sdpa(Q, K, V, is_causal=True, scale=1.0), "unscaled"),
+    ("bank/04/attention", lambda Q, K, V: sdpa(Q, K, K, is_causal=True), "keys mixed"),
+    ("bank/04/last", lambda q, K, V: sdpa(q[None], K, V, is_causal=True)[0], "top left"),
+    ("bank/04/last", lambda q, K, V: softmax(q @ K.T) @ V, "unscaled"),
 ]
 
 

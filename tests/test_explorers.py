@@ -18,6 +18,7 @@ from attention_by_hand import (
     sentence,
 )
 from attention_by_hand.examples import Sentence
+from attention_by_hand.explorers import explore_bank, explore_mask
 
 W_Q = torch.tensor([[1.0, 0], [0, 1], [1, 0], [0, 1]])
 W_K = torch.tensor([[0.0, 1], [1, 0], [0, 1], [1, 0]])
@@ -239,6 +240,102 @@ def test_text_on_the_board_stands_out_on_its_color(name):
         for pair in set(cells):
             low, high = sorted(map(luminance, pair))
             assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+# --- cells of a mask, and one word in two phrases -------------------------------------------------
+
+THREE = sentence("river", "river money bank")
+
+
+def assert_shows_mask(explorer):
+    """The scaled and masked scores and the weights, computed here from the boxes as they stand."""
+    assert explorer.error is None
+    X, T = THREE.X.double().numpy(), len(THREE.tokens)
+    allowed = np.array([box.value for box in explorer.controls.values()]).reshape(T, T)
+    scaled = X @ X.T / np.sqrt(2)
+    masked = np.where(allowed, scaled, -np.inf)
+    expected = {"scaled": scaled, "masked": masked, "weights": softmax(masked)}
+    board = shown(explorer)
+    assert list(board) == list(expected)
+    for name, numbers in expected.items():
+        np.testing.assert_allclose(np.array(board[name], float), numbers, atol=5.1e-5)
+    return allowed
+
+
+def test_each_cell_of_a_mask_is_blocked_and_allowed_alone():
+    explorer = explore_mask(THREE, torch.ones(3, 3, dtype=torch.bool))
+    names = [f"{query} sees {key}" for query in THREE.tokens for key in THREE.tokens]
+    assert [box.description for box in explorer.controls.values()] == names
+    for number, box in enumerate(explorer.controls.values()):
+        box.value = False
+        assert (~assert_shows_mask(explorer)).ravel().nonzero()[0].tolist() == [number]
+        box.value = True
+        assert assert_shows_mask(explorer).all()
+
+
+def test_the_last_key_of_a_query_stays_and_a_sentence_says_so():
+    explorer = explore_mask(THREE, causal_mask(3))
+    first, third = explorer.controls["cell_0_0"], explorer.controls["cell_0_2"]
+    refusal = "river must see at least one key, so its last one stays. "
+    before = said(explorer)
+    assert refusal not in before
+    first.set_state({"value": False})  # as the browser sends it
+    assert first.value
+    assert said(explorer) == refusal + before
+    assert explorer.picture().alt == f"{explorer.title}. {refusal}{before}"
+    assert (assert_shows_mask(explorer) == causal_mask(3).numpy()).all()
+    third.value = True
+    assert refusal not in said(explorer)
+    first.value = False
+    assert assert_shows_mask(explorer)[0].tolist() == [False, False, True]
+    third.value = False
+    assert assert_shows_mask(explorer)[0].tolist() == [False, False, True]
+    assert said(explorer).startswith(refusal)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "said"),
+    [
+        (causal_mask(2), "allowed has shape (2, 2), but the scores have shape (3, 3)"),
+        (causal_mask(3).tril(-1), "Query 0 may attend to nothing"),
+    ],
+)
+def test_a_mask_that_cannot_be_explored_gets_a_sentence(allowed, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        explore_mask(THREE, allowed)
+
+
+def test_both_outputs_of_bank_follow_river_and_money():
+    explorer = explore_bank()
+    assert list(explorer.controls) == ["river_d0", "river_d1", "money_d0", "money_d1"]
+
+    def assert_shows_bank():
+        assert explorer.error is None
+        river, money = np.array([c.value for c in explorer.controls.values()]).reshape(2, 2)
+        bank = np.array([1, 0])
+        phrases = [np.stack([first, bank]) for first in (river, money)]
+        weights = np.stack([softmax(bank @ X.T / np.sqrt(2)) for X in phrases])
+        expected = {
+            "embedding": np.stack([river, money, bank]),
+            "weights of bank": weights,
+            "output of bank": np.stack([w @ X for w, X in zip(weights, phrases, strict=True)]),
+        }
+        board = shown(explorer)
+        assert list(board) == list(expected)
+        for name, numbers in expected.items():
+            np.testing.assert_allclose(np.array(board[name], float), numbers, atol=5.1e-5)
+        rows = board["output of bank"]
+        after_river, after_money = (f"({', '.join(row)})" for row in rows)
+        assert (
+            said(explorer)
+            == f"bank becomes {after_river} after river and {after_money} after money."
+        )
+
+    assert_shows_bank()
+    for control in explorer.controls.values():
+        for value in ends(control):
+            control.value = value
+            assert_shows_bank()
 
 
 # --- what is shown --------------------------------------------------------------------------------

@@ -541,6 +541,15 @@ def test_vectors_draws_each_arrow_from_the_origin_to_its_tip():
     )
 
 
+@pytest.mark.parametrize(
+    ("longer", "lifted"), [((2, 0), True), ((2, 0.5), False), ((-2, 0), False)]
+)
+def test_a_label_moves_off_an_arrow_that_goes_on_in_its_direction(longer, lifted):
+    (axes,) = vectors([[1, 0], longer], ["short", "long"]).figure.axes
+    heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    assert (heights["short"] > 0) == lifted
+
+
 def test_equal_vectors_share_one_label_and_both_axes_one_scale():
     picture = vectors([[1, 2], [1, 2], [0, 0]], ["a", "b", "c"])
     (axes,) = picture.figure.axes

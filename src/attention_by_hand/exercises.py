@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from attention_by_hand.attention import causal_mask, padding_mask
+from attention_by_hand.attention import padding_mask
 from attention_by_hand.examples import sentence
 
 # Four printed decimals pass; a result made from numbers rounded to three does not.
@@ -121,6 +121,10 @@ MISTAKES = {
     "no mask": "You left the mask out.",
     "masked twice": "You masked after the softmax and divided again: where nothing is left, 0 / 0.",
     "inverted": "Your mask is upside down: True must mean may attend.",
+    "transposed mask": "You kept the future and hid the past.",
+    "one too many": "You let each query see one key of its future.",
+    "one too few": "Token 0 sees nothing, so its row is NaN: keep the diagonal.",
+    "top left": "You counted from the top left: the last query must see every key.",
     "rows blocked": "You blocked rows (queries); padding must be blocked as columns (keys).",
     "columns": "Your columns sum to 1, not your rows: the softmax ran over the wrong axis.",
     "batches": "The softmax ran over dim 0, the batch; it must run along each row.",
@@ -164,10 +168,10 @@ def _weigh(scaled, allowed=None, wrong=None):
     return torch.softmax(masked, dim={"columns": -2, "batches": 0}.get(wrong, -1))
 
 
-def _attend(Q, K, V, wrong=None):
+def _attend(Q, K, V, wrong=None, allowed=None):
     """One attention with at most one mistake in it."""
     scaled = _scale(Q, K, wrong)
-    weights = _weigh(scaled, None, wrong)
+    weights = _weigh(scaled, allowed, wrong)
     if wrong == "rounded":
         weights = weights.round(decimals=3)
     if wrong == "keys mixed":
@@ -243,8 +247,47 @@ def _light_03_inputs():
     ]
 
 
-def _light_03_causal(scaled, wrong=None):
-    return _weigh(scaled, causal_mask(len(scaled)), wrong)
+def _causal(queries, keys, wrong=None):
+    """A causal mask, or one of the masks that people write in its place."""
+    everything = torch.ones(queries, keys, dtype=torch.bool)
+    shift = keys - queries
+    if wrong == "transposed mask":
+        return everything.triu(shift)
+    off = {"one too many": 1, "one too few": -1, "top left": -shift}.get(wrong, 0)
+    return everything.tril(shift + off)
+
+
+def _bank_03_row(wrong=None):
+    scaled, allowed = _matrix([0.5, 1, 2]), torch.tensor([[True, True, False]])
+    if wrong == "no exp":
+        kept = scaled * allowed
+        return (kept / kept.sum())[0]
+    return _weigh(scaled, allowed, wrong)[0]
+
+
+def _weigh_causal(scaled, wrong=None):
+    return _weigh(scaled, _causal(*scaled.shape, wrong), wrong)
+
+
+def _bank_04_output(wrong=None):
+    X = sentence("money", "money money bank").X
+    return _attend(X, X, X, wrong)[2]
+
+
+def _bank_04_attention(Q, K, V, wrong=None):
+    return _attend(Q, K, V, wrong, _causal(len(Q), len(K), wrong))
+
+
+def _bank_04_last(q, K, V, wrong=None):
+    return _attend(q[None], K, V, wrong, _causal(1, len(K), wrong))[0]
+
+
+def _bank_04_inputs():
+    """Scores that are not symmetric and three different widths, then the lesson's own phrases."""
+    Q = _matrix([2, 0, 1], [0, 1, 1], [1, 2, 0], [1, 0, 2])
+    K = _matrix([1, 1, 0], [0, 2, 1], [2, 0, 0], [1, 0, 1])
+    V = _matrix([1, 0], [0, 2], [3, 1], [2, 2])
+    return [(Q, K, V), *((X, X, X) for X in (sentence("river").X, sentence("money").X))]
 
 
 EXERCISES = {
@@ -329,19 +372,44 @@ EXERCISES = {
         inputs=lambda: [(_matrix([1, 2], [3, 4]),), (_projections()[2],)],
     ),
     "light/03/causal": _exercise(
-        _light_03_causal,
-        "mask after, times mask, no mask, columns, inverted",
+        _weigh_causal,
+        "mask after, times mask, no mask, columns, inverted, "
+        "transposed mask, one too many, one too few",
         lambda: [(_scale(_light(), _light()),), (_matrix([0, 4, 2], [8, 0, 6], [4, 2, 4]),)],
+    ),
+    "bank/03/row": _exercise(_bank_03_row, "mask after, times mask, no mask, no exp, no sum"),
+    "bank/03/causal": _exercise(
+        _weigh_causal,
+        "mask after, masked twice, finite fill, times mask, no mask, columns, inverted, "
+        "transposed mask, one too many, top left, one too few",
+        lambda: [
+            (_matrix([0, 4, 2], [8, 0, 6], [4, 2, 4]),),
+            (_matrix([0.43, -0.21, 0.99], [0.32, -0.35, 0.04]),),
+            (_matrix([1, 0, 2, 1]),),
+            (_matrix([-2e9, 3], [3, -2e9]),),
+        ],
+    ),
+    "bank/04/output": _exercise(
+        _bank_04_output,
+        "unscaled, by d_k, by √T, not mixed, scores mixed, equally mixed, rounded",
+        None,
         {
-            "You let each query see one key of its future.": lambda scaled: _weigh(
-                scaled, torch.ones_like(scaled, dtype=torch.bool).tril(1)
-            ),
-            "You kept the future and hid the past.": lambda scaled: _weigh(
-                scaled, causal_mask(len(scaled)).T
-            ),
-            "Token 0 sees nothing, so its row is NaN: keep the diagonal.": lambda scaled: _weigh(
-                scaled, causal_mask(len(scaled)).tril(-1)
-            ),
+            "You counted money once; it stands there twice, and each position is a key.": lambda: (
+                _attend(*[sentence("money").X] * 3)[1]
+            )
         },
+    ),
+    "bank/04/attention": _exercise(
+        _bank_04_attention,
+        "mask after, times mask, no mask, inverted, transposed mask, one too many, one too few, "
+        "unscaled, by d_k, by √T, transposed, columns, keys mixed, not mixed, scores mixed, "
+        "rounded",
+        _bank_04_inputs,
+    ),
+    "bank/04/last": _exercise(
+        _bank_04_last,
+        "top left, unscaled, by d_k, columns, keys mixed, not mixed, scores mixed, "
+        "equally mixed, rounded",
+        lambda: [(Q[-1], K, V) for Q, K, V in _bank_04_inputs()],
     ),
 }

@@ -1,12 +1,14 @@
 """Explorers: controls beside the numbers they change. Stored, each is a still picture and words."""
 
 import html
+from functools import partial
 
 import ipywidgets as widgets
 import torch
 from IPython.display import display
 
-from attention_by_hand.attention import attention
+from attention_by_hand.attention import attention, causal_mask
+from attention_by_hand.examples import sentence
 from attention_by_hand.figures import Table, most_attended, panels, steps
 
 STYLE = """<style>
@@ -177,3 +179,82 @@ def explore_softmax(scores, labels):
     }
     divisor = widgets.FloatSlider(value=1, min=0.5, max=8, step=0.5, description="divisor")
     return Explorer("Softmax and its sharpness", {"divisor": divisor, **controls}, tables, says)
+
+
+def explore_mask(example, allowed):
+    """Explore a mask: allow or block one key at a time, and see the masked scores and weights.
+
+    example: a Sentence; queries, keys and values are its rows. allowed: (T, T), boolean.
+    The last key of a query stays: its box comes back, and a sentence says why.
+    Returns an Explorer. Raises as attention() does.
+    """
+    X, tokens, T = example.X, example.tokens, len(example.tokens)
+    attention(X, X, X, allowed)
+    refused = []
+
+    def tables(**cells):
+        result = attention(X, X, X, torch.tensor(list(cells.values())).view(T, T))
+        return steps(result, tokens, masked=True)[1:-1]
+
+    def says(tables):
+        return " ".join([*refused, most_attended(tables[-1])])
+
+    def keep_one(change, query, row):
+        refused.clear()
+        if not any(box.value for box in row):
+            change["owner"].value = True
+            refused.append(f"{tokens[query]} must see at least one key, so its last one stays.")
+
+    controls = {}
+    for query, cells in enumerate(allowed.expand(T, T).tolist()):
+        row = [
+            widgets.Checkbox(
+                value=cell,
+                description=f"{tokens[query]} sees {key}",
+                indent=False,
+                layout=widgets.Layout(width=f"{96 // T}%"),  # one query a line
+            )
+            for key, cell in zip(tokens, cells, strict=True)
+        ]
+        for key, box in enumerate(row):
+            # Before the explorer's own redraw: it must never meet an empty row.
+            box.observe(partial(keep_one, query=query, row=row), names="value")
+            controls[f"cell_{query}_{key}"] = box
+    return Explorer("A mask, cell by cell", controls, tables, says)
+
+
+def explore_bank():
+    """Explore one word in two phrases: move river and money, and see both outputs of bank.
+
+    Queries, keys and values are the rows of the phrases, with a causal mask.
+    Returns an Explorer.
+    """
+    river, money = sentence("river"), sentence("money")
+    bank, dimensions = river.X[1], river.dimensions
+
+    def tables(**coordinates):
+        first = torch.tensor(list(coordinates.values())).view(2, 2)
+        phrases = torch.stack([first, bank.expand(2, 2)], dim=1)  # (B, T, d_model)
+        result = attention(phrases, phrases, phrases, causal_mask(2))
+        names = [" ".join(phrase.tokens) for phrase in (river, money)]
+        keys = ["first word", river.tokens[1]]
+        words = [river.tokens[0], *money.tokens]
+        table = torch.cat([first, bank[None]])
+        return [
+            Table("embedding", table, words, dimensions, ("word", "dimension")),
+            Table("weights of bank", result.weights[:, 1], names, keys, ("in", "key")),
+            Table("output of bank", result.output[:, 1], names, dimensions, ("in", "dimension")),
+        ]
+
+    def says(tables):
+        after_river, after_money = (", ".join(row) for row in tables[-1].cells)
+        return f"bank becomes ({after_river}) after river and ({after_money}) after money."
+
+    controls = {
+        f"{phrase.tokens[0]}_{name}": widgets.FloatSlider(
+            value=x, min=-3, max=3, step=0.5, description=f"{phrase.tokens[0]} {name}"
+        )
+        for phrase in (river, money)
+        for name, x in zip(dimensions, phrase.X[0].tolist(), strict=True)
+    }
+    return Explorer("One bank in two phrases", controls, tables, says)

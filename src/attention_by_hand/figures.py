@@ -414,7 +414,13 @@ def vectors(
             for x, text in zip(starts, texts, strict=True)
         ),
     )
-    heights = _spread([tip[1] for tip, _ in tips.values()], 0.2 * unit, bottom + 0.1 * unit)
+    line = 0.2 * unit
+    # A longer arrow in the same direction would run through the label: it moves up a line.
+    heights = [
+        tip[1] + line * any(_runs_past(tip, other) for other, _ in tips.values())
+        for tip, _ in tips.values()
+    ]
+    heights = _spread(heights, line, bottom + 0.1 * unit)
     figure = Figure(figsize=(6.4, 4.4))
     axes = figure.add_axes((0.1, 0.12, wide / 6.4, tall / 4.4))
     axes.set(xlim=(left, left + wide * unit), ylim=(bottom, bottom + tall * unit))
@@ -442,6 +448,13 @@ def vectors(
         moves.append(f"{label}: {', '.join(named)}")
     alt = f"{title}: arrows from the origin. {'; '.join(moves)}."
     return Picture(figure, title, tables, alt)
+
+
+def _runs_past(tip, other):
+    """Whether the arrow to `other` passes through `tip` and goes on."""
+    (x, y), (a, b) = tip, other
+    parallel = abs(x * b - y * a) < 1e-6 * (a * a + b * b)
+    return parallel and x * a + y * b > 1.001 * (x * x + y * y)
 
 
 def _check_finite(table):
