@@ -23,6 +23,11 @@ VALUES = {
         math.e / (math.e + 1 + math.sqrt(math.e)),
         1 / (math.e + 1 + math.sqrt(math.e)),
     ],
+    "bank/01/changed": [2, 3],
+    "bank/01/memory": 6,
+    "bank/02/score": 8,  # [1, 1] times [6, 2]
+    # 1 / (1 + e^-s) · 1 / (1 + e^s) for s = 6 and s = 6 / √4
+    "bank/02/gradients": [math.exp(s) / (1 + math.exp(s)) ** 2 for s in (6, 3)],
     "bank/03/row": [1 / (1 + math.sqrt(math.e)), 1 / (1 + 1 / math.sqrt(math.e)), 0],
     # bank in "money money bank": scaled scores 0, 0, 1/√2 over the rows 02, 02, 10.
     "bank/04/output": [
@@ -54,6 +59,10 @@ FUNCTIONS = {
     "light/03/attention": lambda X, W_Q, W_K, W_V: sdpa(X @ W_Q, X @ W_K, X @ W_V),
     "light/03/weight": lambda W: W.transpose(0, 1),
     "light/03/causal": hide_the_future,
+    "bank/01/picker": lambda ids, rows: F.one_hot(ids, rows).float(),
+    "bank/02/scaled": lambda X, W_Q, W_K: (
+        torch.einsum("qm,mi,ni,kn->qk", X, W_Q, W_K, X) / W_K.shape[1] ** 0.5
+    ),
     "bank/03/causal": hide_the_future,
     "bank/04/attention": lambda Q, K, V: sdpa(Q, K, V, is_causal=True),
     "bank/04/last": lambda q, K, V: sdpa(q[None], K, V)[0],
@@ -177,6 +186,18 @@ WRITTEN = [
     ("light/03/causal", lambda s: softmax(s) * torch.ones_like(s).tril(), "mask after"),
     ("light/03/causal", lambda s: softmax(s * torch.ones_like(s).tril()), "times mask"),
     ("light/03/causal", lambda s: softmax(s), "no mask"),
+    ("bank/01/changed", [3, 4], "Count the positions from 0"),
+    ("bank/01/changed", [0, 1, 2], "You read the row of token 2"),
+    ("bank/01/memory", 4 * 1024 * 768 * 4 / 2**20, "takes 2 bytes, not 4"),
+    ("bank/01/memory", 4 * 1024 * 768 * 2 / 1e6, "divided by a million"),
+    ("bank/01/picker", lambda ids, rows: F.one_hot(ids, rows).T, "It is transposed"),
+    ("bank/02/score", 12, "money asked bank"),
+    ("bank/02/score", 8 / math.sqrt(2), "You divided by √d_k"),
+    ("bank/02/gradients", softmax(torch.tensor([[6.0, 0], [3, 0]]))[:, 0], "These are the weights"),
+    ("bank/02/scaled", lambda X, q, k: X @ q @ (X @ k).T, "unscaled"),
+    ("bank/02/scaled", lambda X, q, k: X @ q @ (X @ k).T / k.shape[1], "by d_k"),
+    ("bank/02/scaled", lambda X, q, k: X @ q @ (X @ k).T / len(k) ** 0.5, "by √d_model"),
+    ("bank/02/scaled", lambda X, q, k: X @ k @ (X @ q).T / k.shape[1] ** 0.5, "transposed"),
     ("bank/03/row", softmax(torch.tensor([0.5, 1, 2])), "no mask"),
     ("bank/03/row", softmax(torch.tensor([0.5, 1, 0])), "times mask"),
     ("bank/03/row", [1 / 3, 2 / 3, 0], "no exp"),

@@ -18,7 +18,7 @@ from attention_by_hand import (
     sentence,
 )
 from attention_by_hand.examples import Sentence
-from attention_by_hand.explorers import explore_bank, explore_mask
+from attention_by_hand.explorers import explore_bank, explore_mask, explore_scaling
 
 W_Q = torch.tensor([[1.0, 0], [0, 1], [1, 0], [0, 1]])
 W_K = torch.tensor([[0.0, 1], [1, 0], [0, 1], [1, 0]])
@@ -39,16 +39,22 @@ SOFTMAX = {
     "ends": ([-4, 4, 0.3], ["low", "high", "between"]),
     "equal names": ([1, 2], ["[pad]", "[pad]"]),
 }
+SCALING = {
+    "three keys": ([1, 0, -1], ["key 0", "key 1", "key 2"]),
+    "one key": ([-0.3], ["alone"]),
+}
 
 
 def build(name):
     if name in SOFTMAX:
         return explore_softmax(*SOFTMAX[name])
+    if name in SCALING:
+        return explore_scaling(*SCALING[name])
     example, matrices, masks = ATTENTION[name]
     return explore_attention(example, *matrices, masks=masks)
 
 
-each_explorer = pytest.mark.parametrize("name", [*ATTENTION, *SOFTMAX])
+each_explorer = pytest.mark.parametrize("name", [*ATTENTION, *SOFTMAX, *SCALING])
 each_attention = pytest.mark.parametrize("name", ATTENTION)
 
 
@@ -88,6 +94,11 @@ class Expected:
             scaled = scores / values["divisor"]
             named = ["scores", "scaled = scores / divisor", "exp(scaled)", "weights"]
             return dict(zip(named, [scores, scaled, np.exp(scaled), softmax(scaled)], strict=True))
+        if self.name in SCALING:
+            pattern = np.array(SCALING[self.name][0])
+            scores = np.array([np.sqrt(values["d_k"]) * pattern, pattern])
+            weights = softmax(scores)
+            return {"scores": scores, "weights": weights, "w (1 - w)": weights - weights**2}
         self.X[values["word"]] = [values[d] for d in self.example.dimensions]
         Q, K, V = (self.X @ W for W in self.W)
         scaled = Q @ K.T / (np.sqrt(K.shape[1]) if values["scaling"] else 1)
@@ -117,7 +128,7 @@ def ends(control):
     """The values to try: both ends of a slider, every option, on and off."""
     if isinstance(control, widgets.FloatSlider):
         return [control.min, control.max]
-    if isinstance(control, widgets.Dropdown):
+    if isinstance(control, widgets.Dropdown | widgets.SelectionSlider):
         return [o[1] if isinstance(o, tuple) else o for o in control.options]
     assert isinstance(control, widgets.Checkbox)
     return [True, False]
@@ -221,6 +232,15 @@ def test_the_sentence_of_the_softmax_is_true():
     weights = softmax(np.array([1, 0, 0.5]))
     assert said(explorer) == (
         f"The largest weight is {weights.max():.4f}, the smallest {weights.min():.4f}."
+    )
+
+
+def test_the_sentence_of_the_scaling_is_true():
+    explorer = explore_scaling([1, 0, -1], ["a", "b", "c"])
+    explorer.controls["d_k"].value = 4
+    unscaled, scaled = ((w := softmax(np.array([s, 0, -s]))) * (1 - w) for s in (2, 1))
+    assert said(explorer) == (
+        f"The largest gradient is {unscaled.max():.4f} unscaled and {scaled.max():.4f} scaled."
     )
 
 
@@ -420,6 +440,7 @@ def test_a_mask_that_does_not_fit_is_said_when_it_is_chosen():
         (lambda: explore_softmax([1, 5], ["a", "b"]), "Every score must be from -4 to 4, but got"),
         (lambda: explore_softmax([float("nan")], ["a"]), "Every score must be from -4 to 4, but"),
         (lambda: explore_softmax([], []), "scores is empty"),
+        (lambda: explore_scaling([1, 2], ["a"]), "scores has shape (2, 2), but there are 2 row"),
         (
             lambda: explore_attention(sentence("light"), torch.eye(3)),
             "W_Q must have one row per dimension of X (4), but its shape is (3, 3).",

@@ -139,8 +139,8 @@ def test_init_holds_the_public_names_and_nothing_else():
 
 def test_the_helper_stays_thin():
     lines = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert max(lines.values()) <= 550, lines
-    assert sum(lines.values()) <= 1_400, lines
+    assert max(lines.values()) <= 700, lines
+    assert sum(lines.values()) <= 1_800, lines
 
 
 def test_importing_the_helper_loads_neither_the_compiler_nor_pyplot():

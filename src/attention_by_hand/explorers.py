@@ -181,6 +181,32 @@ def explore_softmax(scores, labels):
     return Explorer("Softmax and its sharpness", {"divisor": divisor, **controls}, tables, says)
 
 
+def explore_scaling(pattern, labels):
+    """Explore what the width of a key does to one query's scores, unscaled and scaled.
+
+    pattern: T scores of typical size at width 1; at width d_k they are √d_k times as large.
+    labels: T names, one per score.
+    Tables: scores, weights and w (1 - w), what the softmax lets through of a gradient.
+    Returns an Explorer. Raises ValueError when pattern and labels do not match.
+    """
+
+    def tables(d_k):
+        typical = torch.as_tensor(pattern, dtype=torch.float64)
+        scores = torch.stack([typical * d_k**0.5, typical])
+        weights = torch.softmax(scores, dim=-1)
+        named = {"scores": scores, "weights": weights, "w (1 - w)": weights * (1 - weights)}
+        rows = ["unscaled", "scaled by √d_k"]
+        return [Table(name, values, rows, labels, ("", "key")) for name, values in named.items()]
+
+    def says(tables):
+        unscaled, scaled = tables[-1].values.max(dim=-1).values.tolist()
+        return f"The largest gradient is {unscaled:.4f} unscaled and {scaled:.4f} scaled."
+
+    widths = [4**power for power in range(6)]
+    controls = {"d_k": widgets.SelectionSlider(options=widths, value=1, description="d_k")}
+    return Explorer("Scores, weights and gradients by the width of a key", controls, tables, says)
+
+
 def explore_mask(example, allowed):
     """Explore a mask: allow or block one key at a time, and see the masked scores and weights.
 
