@@ -230,10 +230,14 @@ def _light_02_scaled(X, wrong=None):
     return _scale(X, X, wrong)
 
 
+def _queries(X, W_Q, wrong=None):
+    """X @ W_Q, shrunk so that √d_k divides it as √d_model would, where that is the mistake."""
+    d_model, d_k = W_Q.shape
+    return X @ W_Q * (math.sqrt(d_k / d_model) if wrong == "by √d_model" else 1)
+
+
 def _light_03_attention(X, W_Q, W_K, W_V, wrong=None):
-    if wrong == "by √d_model":
-        W_Q, wrong = W_Q * math.sqrt(W_Q.shape[1] / W_Q.shape[0]), None
-    return _attend(X @ W_Q, X @ W_K, X @ W_V, wrong)
+    return _attend(_queries(X, W_Q, wrong), X @ W_K, X @ W_V, wrong)
 
 
 def _light_03_inputs():
@@ -318,16 +322,12 @@ def _bank_02_gradients(first=1.0, second=2.0, given=lambda w: w * (1 - w)):
 
 
 def _bank_02_scaled(X, W_Q, W_K, wrong=None):
-    if wrong == "by √d_model":
-        W_Q, wrong = W_Q * math.sqrt(W_Q.shape[1] / W_Q.shape[0]), None
-    return _scale(X @ W_Q, X @ W_K, wrong)
+    return _scale(_queries(X, W_Q, wrong), X @ W_K, wrong)
 
 
 def _bank_02_inputs():
     """Two in which T, d_model and d_k differ and the scores are not symmetric."""
-    W_Q, _, W_V = _projections()
-    W_K = _matrix([0, 1, 1], [1, 0, 0], [0, 2, 1], [1, 0, 2])
-    return [(_light(), torch.cat([W_Q, W_V[:, :1]], dim=1), W_K), (_light(), W_Q, W_V)]
+    return [inputs[:3] for inputs in _light_03_inputs()[:2]]
 
 
 EXERCISES = {

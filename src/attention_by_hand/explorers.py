@@ -112,9 +112,9 @@ def explore_attention(example, W_Q=None, W_K=None, W_V=None, masks=None):
         V = X @ W_V
         result = attention(X @ W_Q, X @ W_K, V, allowed, scale=None if scaling else 1.0)
         tables = steps(result, example.tokens, None, dimensions, word, masked=masks is not None)
-        weights, output = tables[-2:]
-        values = Table("values", V, example.tokens, output.columns, ("key", "dimension"))
-        return [*tables[:-2], weights, values, output]
+        columns = tables[-1].columns
+        tables.insert(-1, Table("values", V, example.tokens, columns, ("key", "dimension")))
+        return tables
 
     def load(change):
         for slider, value in zip(sliders.values(), X[change["new"]].tolist(), strict=True):
