@@ -429,7 +429,9 @@ def vectors(
     ):
         arrow = {"arrowstyle": "-|>", "color": color, "linestyle": style, "linewidth": 1.8}
         arrow |= {"shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
-        axes.annotate("", xy=tip, xytext=(0, 0), arrowprops=arrow)
+        # Shorter arrows on top, so that a longer one in the same direction does not hide them.
+        order = 2 + 1 / (1 + math.hypot(*tip))
+        axes.annotate("", xy=tip, xytext=(0, 0), arrowprops=arrow, zorder=order)
         look = {"color": color, "fontsize": 9, "va": "center", "parse_math": False}
         look["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         axes.text(*place, text, **look)
