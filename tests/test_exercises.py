@@ -9,7 +9,9 @@ import torch
 import torch.nn.functional as F
 
 from attention_by_hand import check
-from attention_by_hand.exercises import EXERCISES, MISTAKES, TOLERANCE, verdict
+from attention_by_hand.exercises import EXERCISES
+from attention_by_hand.exercises.judge import TOLERANCE, verdict
+from attention_by_hand.exercises.mistakes import MISTAKES
 
 # The right answers, written apart from the helper.
 VALUES = {
@@ -34,6 +36,14 @@ VALUES = {
         math.exp(math.sqrt(0.5)) / (2 + math.exp(math.sqrt(0.5))),
         4 / (2 + math.exp(math.sqrt(0.5))),
     ],
+    # bank/05
+    # bank/06
+    # bank/07
+    # bank/08
+    # mouse/01
+    # mouse/02
+    # mouse/03
+    # mouse/04
 }
 
 
@@ -66,6 +76,14 @@ FUNCTIONS = {
     "bank/03/causal": hide_the_future,
     "bank/04/attention": lambda Q, K, V: sdpa(Q, K, V, is_causal=True),
     "bank/04/last": lambda q, K, V: sdpa(q[None], K, V)[0],
+    # bank/05
+    # bank/06
+    # bank/07
+    # bank/08
+    # mouse/01
+    # mouse/02
+    # mouse/03
+    # mouse/04
 }
 ANSWERS = VALUES | FUNCTIONS
 
@@ -216,6 +234,14 @@ WRITTEN = [
     ("bank/04/attention", lambda Q, K, V: sdpa(Q, K, K, is_causal=True), "keys mixed"),
     ("bank/04/last", lambda q, K, V: sdpa(q[None], K, V, is_causal=True)[0], "top left"),
     ("bank/04/last", lambda q, K, V: softmax(q @ K.T) @ V, "unscaled"),
+    # bank/05
+    # bank/06
+    # bank/07
+    # bank/08
+    # mouse/01
+    # mouse/02
+    # mouse/03
+    # mouse/04
 ]
 
 

@@ -13,12 +13,11 @@ from attention_by_hand import (
     causal_mask,
     explore_attention,
     explore_softmax,
-    explorers,
     padding_mask,
     sentence,
 )
 from attention_by_hand.examples import Sentence
-from attention_by_hand.explorers import explore_bank, explore_mask, explore_scaling
+from attention_by_hand.explorers import board, explore_bank, explore_mask, explore_scaling
 
 W_Q = torch.tensor([[1.0, 0], [0, 1], [1, 0], [0, 1]])
 W_K = torch.tensor([[0.0, 1], [1, 0], [0, 1], [1, 0]])
@@ -364,7 +363,7 @@ def test_both_outputs_of_bank_follow_river_and_money():
 @pytest.mark.parametrize("name", ["with both", "river", "one score"])
 def test_it_is_shown_live_as_a_still_and_as_words(name, monkeypatch):
     sent = []
-    monkeypatch.setattr(explorers, "display", lambda data, **rest: sent.append((data, rest)))
+    monkeypatch.setattr(board, "display", lambda data, **rest: sent.append((data, rest)))
     explorer = build(name)
     explorer._ipython_display_()
     assert all(rest["raw"] for _, rest in sent)
@@ -462,3 +461,27 @@ def test_a_mask_that_does_not_fit_is_said_when_it_is_chosen():
 def test_what_cannot_be_explored_gets_a_sentence(make, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         make()
+
+
+# --- bank/05 ------
+
+
+# --- bank/06 ------
+
+
+# --- bank/07 ------
+
+
+# --- bank/08 ------
+
+
+# --- mouse/01 ------
+
+
+# --- mouse/02 ------
+
+
+# --- mouse/03 ------
+
+
+# --- mouse/04 ------

@@ -23,7 +23,7 @@ import attention_by_hand
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "attention_by_hand"
-MODULES = sorted(PACKAGE.glob("*.py"))
+MODULES = sorted(PACKAGE.rglob("*.py"))
 NOT_OURS = {".git", ".venv", "build", "dist", "__pycache__", ".hypothesis", ".ipynb_checkpoints"}
 
 
@@ -89,7 +89,7 @@ def test_only_what_colab_has_is_required():
 
 # --- the helper --------------------------------------------------------------------------------
 
-# Imports run one way; each module may import these.
+# Imports run one way; each module or folder may import these and what lies in the same folder.
 BELOW = {
     "examples": set(),
     "attention": {"examples"},
@@ -97,6 +97,10 @@ BELOW = {
     "explorers": {"figures", "attention", "examples"},
     "exercises": {"figures", "attention", "examples"},
 }
+
+
+def part_of(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imported_modules(path):
@@ -113,13 +117,15 @@ def imported_modules(path):
         yield from (name.split(".")[1] for name in names if name.startswith("attention_by_hand."))
 
 
-def test_the_helper_has_the_five_modules():
-    assert {path.stem for path in MODULES} == {"__init__", *BELOW}
+def test_the_helper_has_the_five_parts():
+    assert {part_of(path) for path in MODULES} == {"__init__", *BELOW}
 
 
-@pytest.mark.parametrize("name", BELOW)
-def test_imports_run_one_way(name):
-    assert set(imported_modules(PACKAGE / f"{name}.py")) <= BELOW[name]
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_imports_run_one_way(path):
+    part = part_of(path)
+    if part != "__init__":
+        assert set(imported_modules(path)) <= BELOW[part] | {part}
 
 
 def test_public_names():
@@ -138,9 +144,9 @@ def test_init_holds_the_public_names_and_nothing_else():
 
 
 def test_the_helper_stays_thin():
-    lines = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     assert max(lines.values()) <= 700, lines
-    assert sum(lines.values()) <= 1_800, lines
+    assert sum(lines.values()) <= 3_000, lines
 
 
 def test_importing_the_helper_loads_neither_the_compiler_nor_pyplot():

@@ -1,0 +1,91 @@
+"""Judge an answer: right, or the mistake by name. No sentence shows the answer."""
+
+import copy
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+# Four printed decimals pass; a result made from numbers rounded to three does not.
+TOLERANCE = 2e-4
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A right answer and the wrong ones that people give.
+
+    right: a function that returns the right answer.
+    mistakes: what to say -> a function of the same input that returns the wrong answer.
+    inputs: returns the argument tuples a learner's function is tried on; None where the answer is
+    a value.
+    """
+
+    right: Callable
+    mistakes: dict[str, Callable]
+    inputs: Callable | None = None
+
+
+def verdict(exercise, answer):
+    """Return the sentence that check() prints after the name."""
+    if answer is None or answer is ...:
+        return "not answered yet."
+    if exercise.inputs is None:
+        return _judge(exercise, (), answer)
+    if not callable(answer):
+        return f"not yet. The answer is a function, but this is a {type(answer).__name__}."
+    for arguments in exercise.inputs():
+        shown = ", ".join(
+            f"a tensor {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{a}"
+            for a in arguments
+        )
+        try:
+            # A copy: a function that changes its input must not change what it is judged by.
+            result = answer(*copy.deepcopy(arguments))
+        except Exception as error:
+            reason = "".join(traceback.format_exception_only(error)).split("\n")[0]
+            return f"not yet. It stops with {reason} (It was given {shown}.)"
+        if result is ...:
+            return "not answered yet."
+        if result is None:
+            return "not yet. Your function returns None: does it end with return?"
+        said = _judge(exercise, arguments, result)
+        if said.startswith("not yet. The shape is right"):
+            said += f" (It was given {shown}: is a size of the lesson written into it?)"
+        if said != "right.":
+            return said
+    return "right."
+
+
+def _judge(exercise, arguments, answer):
+    try:
+        answer = torch.as_tensor(answer).detach()
+    except (TypeError, ValueError, RuntimeError):
+        return (
+            "not yet. A number, a tensor or a list of numbers is needed, "
+            f"but this {type(answer).__name__} is none of them."
+        )
+    right = torch.as_tensor(exercise.right(*arguments))
+    if right.dtype == torch.bool and answer.dtype != torch.bool:
+        return f"not yet. True and False are needed, but these are numbers ({answer.dtype})."
+    answer, right = answer.double(), right.double()
+    if _same(answer, right):
+        return "right."
+    for mistake, wrong in exercise.mistakes.items():
+        if _same(answer, torch.as_tensor(wrong(*arguments)).double()):
+            return f"not yet. {mistake}"
+    if answer.shape != right.shape:
+        return f"not yet. The shape is {tuple(answer.shape)}; {tuple(right.shape)} is needed."
+    if answer.isnan().any():
+        return (
+            "not yet. There is a NaN: a row with nothing to attend to, 0 times -inf, or overflow."
+        )
+    for decimals in (2, 3):
+        if _same(answer, right.round(decimals=decimals)):
+            return f"not yet. It is right to {decimals} decimals; give at least four."
+    different = int((~torch.isclose(answer, right, rtol=0, atol=TOLERANCE)).sum())
+    return f"not yet. The shape is right, but {different} of {right.numel()} numbers are not."
+
+
+def _same(a, b):
+    return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=TOLERANCE, equal_nan=True)

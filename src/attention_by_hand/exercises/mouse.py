@@ -1,0 +1,19 @@
+"""The exercises of the track mouse."""
+
+# mouse/01
+
+
+# mouse/02
+
+
+# mouse/03
+
+
+# mouse/04
+
+MOUSE = {
+    # mouse/01
+    # mouse/02
+    # mouse/03
+    # mouse/04
+}

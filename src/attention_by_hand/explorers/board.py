@@ -1,0 +1,83 @@
+"""Explorer: controls beside the numbers they change. Stored, it is a still picture and words."""
+
+import html
+
+import ipywidgets as widgets
+from IPython.display import display
+
+from attention_by_hand.figures import panels
+
+STYLE = """<style>
+.abh-panels {display: flex; flex-wrap: wrap; gap: 4px 16px; overflow-x: auto}
+.abh-panels table {border-collapse: collapse; font-variant-numeric: tabular-nums}
+.abh-panels caption {text-align: left; font-weight: 600; padding: 2px 0; color: inherit}
+.abh-panels th {font-weight: 400; padding: 2px 6px; text-align: right}
+.abh-panels thead th {text-align: center}
+.abh-panels td {min-width: 50px; padding: 3px 4px; text-align: center}
+.abh-says {min-height: 3em; margin-bottom: 6px}
+</style>"""
+
+
+class Explorer:
+    """Controls, and a board of tables that is drawn anew from their values.
+
+    title: one line. controls: name -> ipywidgets control. tables: a function of the controls'
+    values, by name, that returns a list of Table. says: a function of these tables that returns
+    one sentence. error: the last exception of a redraw, or None. The first one is raised.
+    """
+
+    def __init__(self, title, controls, tables, says):
+        self.title, self.controls, self._tables, self._says = title, controls, tables, says
+        self.error = None
+        self.board = widgets.HTML()
+        for control in controls.values():
+            control.observe(self.redraw, names="value")
+        sliders = [c for c in controls.values() if isinstance(c, widgets.FloatSlider)]
+        choices = [c for c in controls.values() if c not in sliders]
+        rows = [
+            widgets.HBox(row, layout=widgets.Layout(flex_flow="row wrap"))
+            for row in (choices, sliders)
+            if row
+        ]
+        self.widget = widgets.VBox([*rows, self.board])
+        self.redraw()
+        if self.error:
+            raise self.error
+
+    def tables(self):
+        """Return the Tables for the controls as they stand."""
+        return self._tables(**{name: control.value for name, control in self.controls.items()})
+
+    def picture(self):
+        """Return the present state as a Picture."""
+        tables = self.tables()
+        return panels(self.title, tables, f"{self.title}. {self._says(tables)}")
+
+    def redraw(self, _change=None):
+        """Compute and show the tables again. A failure shows one sentence and is kept in error."""
+        try:
+            tables = self.tables()
+            boards = "".join(table.html(colored=True) for table in tables)
+            says = html.escape(self._says(tables))
+            self.board.value = (
+                f'{STYLE}<div class="abh-says" aria-live="polite">{says}</div>'
+                f'<div class="abh-panels">{boards}</div>'
+            )
+            self.error = None
+        except Exception as error:
+            self.error = error
+            self.board.value = (
+                f"<p>This explorer could not be drawn: {html.escape(str(error))} "
+                "Run the cell again to start afresh.</p>"
+            )
+
+    def _ipython_display_(self):
+        still, details = self.picture().bundles()
+        # Live, the board holds the numbers itself, so an empty view takes the place of the details.
+        for (data, metadata), view in ((still, self.widget), (details, widgets.HTML())):
+            live = {"model_id": view.model_id, "version_major": 2, "version_minor": 0}
+            display(
+                {**data, "application/vnd.jupyter.widget-view+json": live},
+                metadata=metadata,
+                raw=True,
+            )
