@@ -177,14 +177,37 @@ def place(x, y):
     return round(float(x), 6), round(float(y), 6)
 
 
-def luminance(color):
-    """Relative luminance of WCAG 2.2."""
+# How the colors of light (linear RGB) reach an eye that lacks one kind of cone: Machado, Oliveira
+# and Fernandes, "A physiologically-based model for simulation of color vision deficiency" (2009).
+EYES = {
+    "all cones": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+each_eye = pytest.mark.parametrize("eye", EYES)
+
+
+def luminance(color, eye="all cones"):
+    """Relative luminance of WCAG 2.2, as it reaches this eye. It is also what gray print keeps."""
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    return np.clip(np.dot(EYES[eye], parts), 0, 1) @ [0.2126, 0.7152, 0.0722]
 
 
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(one, other, eye="all cones"):
+    low, high = sorted((luminance(one, eye), luminance(other, eye)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -297,20 +320,24 @@ def test_no_pyplot():
 # --- colors ---------------------------------------------------------------------------------------
 
 
+@each_eye
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 5), (0, 1002), (-2e5, 3)])
-def test_text_stands_out_on_every_color(low, high):
+def test_text_stands_out_on_every_color_and_larger_is_darker(low, high, eye):
     values = torch.linspace(low, high, 2001, dtype=torch.float64)[None]
     table = Table("sweep", values, ["row"], [""] * 2001)
-    shades = [luminance(fill) for fill, _ in table.colors[0]]
-    assert min(contrast(fill, ink) for fill, ink in table.colors[0]) >= 4.5
-    assert shades == sorted(shades, reverse=True)
+    shades = [luminance(fill, eye) for fill, _ in table.colors[0]]
+    least = 4.5 if eye == "all cones" else 4  # the ink is chosen for the first
+    assert min(contrast(fill, ink, eye) for fill, ink in table.colors[0]) >= least
+    apart = shades[::20]  # steps of one hundredth of the range
+    assert apart == sorted(apart, reverse=True)
     assert shades[0] - shades[-1] > 0.8
 
 
-def test_a_blocked_cell_has_a_color_of_its_own():
+@each_eye
+def test_a_blocked_cell_has_a_color_of_its_own(eye):
     ((blocked, ink), (zero, _)) = Table("t", [[-torch.inf, 0]], ["row"], ["a", "b"]).colors[0]
-    assert contrast(blocked, ink) >= 4.5
-    assert luminance(zero) - luminance(blocked) > 0.2
+    assert contrast(blocked, ink, eye) >= 4.5
+    assert luminance(zero, eye) - luminance(blocked, eye) > 0.2
     red, green, blue = to_rgb(blocked)
     assert red == green == blue  # no shade of the scale is gray
 

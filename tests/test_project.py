@@ -55,7 +55,7 @@ def pins():
 
 def conda_lines():
     text = (ROOT / "environment.yml").read_text(encoding="utf-8")
-    return re.findall(r"^  - ([^:\n]+)$", text.partition("dependencies:")[2], re.MULTILINE)
+    return re.findall(r"^ +- ([\w>=.-]+)$", text.partition("dependencies:")[2], re.MULTILINE)
 
 
 def test_environment_yml_and_pyproject_give_the_same_ranges():

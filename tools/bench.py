@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import latency
 import nbformat
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +59,7 @@ def main(track=""):
     print(f"{len(paths)} notebooks, {cells} cells; medians of {ROUNDS} rounds")
     print(f"suite {whole:.1f} s, floor {least:.1f} s, ratio {whole / least:.2f}")
     print(f"{whole / cells:.3f} seconds per checked cell")
+    latency.main(track)
 
 
 if __name__ == "__main__":

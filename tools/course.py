@@ -41,13 +41,15 @@ LINT = (
 )
 # One kernel per notebook, one worker per processor; more than four gain nothing and cost memory.
 PYTEST = ("-m", "pytest", "--numprocesses=logical", "--maxprocesses=4", "--dist=loadscope")
+BROWSER = ("tools/browser.py",)
 # What each command needs installed, and what it runs, in order.
 COMMANDS = {
-    "lab": ("lab", ()),
-    "test": ("test", (*LINT, PYTEST)),
-    "lint": ("test", LINT),
-    "refresh": ("test", (("tools/refresh.py",),)),
-    "bench": ("test", (("tools/bench.py",),)),
+    "lab": ({"lab"}, ()),
+    "test": ({"lab", "test"}, (*LINT, BROWSER, PYTEST)),
+    "lint": ({"test"}, LINT),
+    "refresh": ({"test"}, (("tools/refresh.py",),)),
+    "bench": ({"lab", "test"}, (BROWSER, ("tools/bench.py",))),
+    "html": ({"lab", "test"}, (("tools/export.py",),)),
 }
 
 
@@ -244,10 +246,10 @@ def main(argv):
     if not argv or argv[0] not in COMMANDS:
         raise Stop(f"Say what to do: {', '.join(COMMANDS)}.")
     command, *rest = argv
-    extra, steps = COMMANDS[command]
+    extras, steps = COMMANDS[command]
     if command == "lab" and os.environ.get("PORT"):
         chosen_port(os.environ["PORT"])  # told before a long installation, not after
-    install({extra})
+    install(extras)
     if command == "lab":
         steps = [("-m", "jupyterlab", *lab_options())]
     for number, step in enumerate(steps, 1):

@@ -31,6 +31,12 @@ MAX_WIDTH = 9.0  # inches: what a notebook cell is wide
 CELL_WIDTH, CELL_HEIGHT, HEAD_HEIGHT = 0.6, 0.34, 0.75  # inches
 BLUES = matplotlib.colormaps["Blues"].with_extremes(bad="#d9d9d9")
 BLUE, ORANGE = "#1f5a94", "#b34700"
+# JupyterLab shows a PNG without its alt text; this gives the picture above the sentence below it.
+NAME_THE_PICTURE = """
+const above = this.closest('.jp-OutputArea-child')?.previousElementSibling;
+const picture = above?.querySelector('img');
+if (picture) picture.alt = this.closest('details').querySelector('p').textContent;
+"""
 
 
 @dataclass(frozen=True)
@@ -192,7 +198,7 @@ class Picture:
         details = (
             f"<details><summary>Numbers in this picture</summary><p>{html.escape(self.alt)}</p>"
             + "".join(table.html() for table in self.tables)
-            + "</details>"
+            + f'<style onload="{NAME_THE_PICTURE}">/**/</style></details>'
         )
         return (
             (

@@ -7,14 +7,28 @@ from IPython.display import display
 
 from attention_by_hand.figures import panels
 
-STYLE = """<style>
-.abh-panels {display: flex; flex-wrap: wrap; gap: 4px 16px; overflow-x: auto}
-.abh-panels table {border-collapse: collapse; font-variant-numeric: tabular-nums}
-.abh-panels caption {text-align: left; font-weight: 600; padding: 2px 0; color: inherit}
-.abh-panels th {font-weight: 400; padding: 2px 6px; text-align: right}
-.abh-panels thead th {text-align: center}
-.abh-panels td {min-width: 50px; padding: 3px 4px; text-align: center}
-.abh-says {min-height: 3em; margin-bottom: 6px}
+# Done by the page itself at every redraw. JupyterLab takes arrow keys and letters for its own
+# commands, and must leave them to the controls. A slider's handle has no name, and says an index
+# where its value is a choice; both stand beside it as text, so a screen reader can be told.
+ON_THE_PAGE = """
+const explorer = this.closest('.widget-vbox');
+for (const control of explorer.querySelectorAll('select, input, button, .noUi-handle')) {
+  control.setAttribute('data-lm-suppress-shortcuts', 'true');
+}
+for (const slider of explorer.querySelectorAll('.widget-slider')) {
+  const text = (part) => slider.querySelector(part).textContent;
+  const handle = slider.querySelector('.noUi-handle');
+  handle.setAttribute('aria-label', text('.widget-label'));
+  handle.setAttribute('aria-valuetext', text('.widget-readout'));
+}"""
+STYLE = f"""<style onload="{ON_THE_PAGE}">
+.abh-panels {{display: flex; flex-wrap: wrap; gap: 4px 16px; overflow-x: auto}}
+.abh-panels table {{border-collapse: collapse; font-variant-numeric: tabular-nums}}
+.abh-panels caption {{text-align: left; font-weight: 600; padding: 2px 0; color: inherit}}
+.abh-panels th {{font-weight: 400; padding: 2px 6px; text-align: right}}
+.abh-panels thead th {{text-align: center}}
+.abh-panels td {{min-width: 50px; padding: 3px 4px; text-align: center}}
+.abh-says {{min-height: 3em; margin-bottom: 6px}}
 </style>"""
 
 
