@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from attention_by_hand import attention, causal_mask
+from notebooks import FOLDER, read, texts
 
 CASES = {
     case["id"]: case
@@ -118,6 +119,26 @@ def test_too_long():
         attention(X, X, X, causal_mask(4))
 
 
+def stored(lesson):
+    """What a lesson prints, as stored and without spaces; nbval holds it to what is computed."""
+    (path,) = FOLDER.glob(f"{lesson}_*.ipynb")
+    cells = [cell for _, cell in read(path).of_type("code")]
+    return "".join("".join(texts(o)) for cell in cells for o in cell.outputs).replace(" ", "")
+
+
+def test_merge_heads():
+    for answer in answers("merge-heads"):
+        rows = ",\n".join(str(row).replace(" ", "") for row in answer)
+        assert f"tensor([[{rows}]])" in stored("bank/05")
+
+
+def test_averaged_heads():
+    printed = stored("bank/05")
+    assert "tensor([[0.5000,0.5000],\n[0.5000,0.5000]])" in printed  # what the module returns
+    for head, weights in {"head0": "1.00000.0000", "head1": "0.00001.0000"}.items():
+        assert f"{head},token0{weights}\n{head},token1{weights[6:]}{weights[:6]}" in printed
+
+
 # Where the other cases are held.
 ELSEWHERE = {
     "test_notebooks.py": {
@@ -126,9 +147,7 @@ ELSEWHERE = {
         "saved-from-colab",
     },
     "a lesson or a build still to come": {
-        "merge-heads",
         "rope-two-conventions",
-        "averaged-heads",
         "odd-width",
         "alone-in-a-folder",
     },

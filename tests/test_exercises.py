@@ -37,6 +37,11 @@ VALUES = {
         4 / (2 + math.exp(math.sqrt(0.5))),
     ],
     # bank/05
+    # scores 2, 4, 1 of head 1, over √2
+    "bank/05/weights": [
+        math.exp(s / math.sqrt(2)) / sum(math.exp(t / math.sqrt(2)) for t in (2, 4, 1))
+        for s in (2, 4, 1)
+    ],
     # bank/06
     # bank/07
     # bank/08
@@ -59,6 +64,12 @@ def hide_the_future(scaled):
     return torch.softmax(torch.tensor(rows), dim=1)
 
 
+def head_by_head(X, matrices, H):
+    """The heads of bank/05 side by side, each from its own columns of the matrices."""
+    pieces = zip(*(W.chunk(H, dim=1) for W in matrices), strict=True)
+    return torch.cat([sdpa(*(X @ W for W in piece), is_causal=True) for piece in pieces], dim=2)
+
+
 FUNCTIONS = {
     "light/01/attention": lambda X: sdpa(X, X, X),
     "light/02/scaled": lambda X: torch.einsum("bqd,bkd->bqk", X, X) / X.shape[2] ** 0.5,
@@ -77,6 +88,10 @@ FUNCTIONS = {
     "bank/04/attention": lambda Q, K, V: sdpa(Q, K, V, is_causal=True),
     "bank/04/last": lambda q, K, V: sdpa(q[None], K, V)[0],
     # bank/05
+    "bank/05/packed": lambda packed, H: torch.stack(
+        [torch.stack(part.chunk(H, dim=2), dim=1) for part in packed.chunk(3, dim=2)]
+    ),
+    "bank/05/multihead": lambda X, W_Q, W_K, W_V, W_O, H: head_by_head(X, (W_Q, W_K, W_V), H) @ W_O,
     # bank/06
     # bank/07
     # bank/08
@@ -235,6 +250,35 @@ WRITTEN = [
     ("bank/04/last", lambda q, K, V: sdpa(q[None], K, V, is_causal=True)[0], "top left"),
     ("bank/04/last", lambda q, K, V: softmax(q @ K.T) @ V, "unscaled"),
     # bank/05
+    ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1])), "unscaled"),
+    ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1]) / 2), "by d_k"),
+    ("bank/05/weights", softmax(torch.tensor([12.0, 15, 5]) / math.sqrt(6)), "one head"),
+    (
+        "bank/05/packed",
+        lambda P, H: P.view(3, P.shape[0], H, P.shape[1], -1),
+        "first view the last",
+    ),
+    ("bank/05/packed", lambda P, H: P.unflatten(2, (3, H, -1)), "These are all the axes"),
+    ("bank/05/packed", lambda P, H: P.unflatten(2, (3, H, -1)).movedim(2, 0), "T still stands"),
+    ("bank/05/multihead", lambda X, q, k, v, o, H: head_by_head(X, (q, k, v), H), "no W_O"),
+    ("bank/05/multihead", lambda X, q, k, v, o, H: head_by_head(X, (q, k, v), 1) @ o, "one head"),
+    (
+        "bank/05/multihead",
+        lambda X, q, k, v, o, H: (
+            torch.stack(head_by_head(X, (q, k, v), H).chunk(H, 2), 1).flatten(2).view(X.shape) @ o
+        ),
+        "merged as it lies",
+    ),
+    (
+        "bank/05/multihead",
+        lambda X, q, k, v, o, H: head_by_head(X, (q.T, k.T, v.T), H) @ o,
+        "W transposed",
+    ),
+    (
+        "bank/05/multihead",
+        lambda X, q, k, v, o, H: sum(head_by_head(X, (q, k, v), H).chunk(H, 2)) / H,
+        "averaged",
+    ),
     # bank/06
     # bank/07
     # bank/08

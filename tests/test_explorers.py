@@ -17,7 +17,13 @@ from attention_by_hand import (
     sentence,
 )
 from attention_by_hand.examples import Sentence
-from attention_by_hand.explorers import board, explore_bank, explore_mask, explore_scaling
+from attention_by_hand.explorers import (
+    board,
+    explore_bank,
+    explore_heads,
+    explore_mask,
+    explore_scaling,
+)
 
 W_Q = torch.tensor([[1.0, 0], [0, 1], [1, 0], [0, 1]])
 W_K = torch.tensor([[0.0, 1], [1, 0], [0, 1], [1, 0]])
@@ -464,6 +470,92 @@ def test_what_cannot_be_explored_gets_a_sentence(make, said):
 
 
 # --- bank/05 ------
+
+HEADS = {
+    "two heads of width 1": (THREE, torch.tensor([[1.0, 1], [1, 1]]), *[torch.eye(2)] * 2, 2),
+    "two heads of width 2": (
+        sentence("light"),
+        *torch.cos(torch.arange(48.0)).view(3, 4, 4),  # no two numbers alike
+        2,
+    ),
+    "one head": (sentence("money"), *torch.tensor([[[1.0, 2], [0, 1]]] * 3), 1),
+}
+each_heads = pytest.mark.parametrize("name", HEADS)
+
+
+def assert_shows_heads(explorer, name):
+    """One head, or the average, from the columns of the matrices as loops would take them."""
+    assert explorer.error is None
+    example, *matrices, H = HEADS[name]
+    head, *row = (control.value for control in explorer.controls.values())
+    X = example.X.double().numpy().copy()
+    X[-1] = row
+    T, d_model = X.shape
+    width = d_model // H
+    found = []
+    for h in range(H):
+        own = slice(h * width, (h + 1) * width)
+        Q, K, V = (X @ W.double().numpy()[:, own] for W in matrices)
+        masked = np.where(np.tri(T, dtype=bool), Q @ K.T / np.sqrt(width), -np.inf)
+        found.append((masked, softmax(masked), softmax(masked) @ V))
+    average = [np.mean(part, axis=0) for part in zip(*found, strict=True)]
+    chosen = average if head == H else found[head]
+    expected = dict(zip(["masked", "weights", "output"], chosen, strict=True))
+    expected["all heads merged"] = np.concatenate([output for *_, output in found], axis=1)
+    board = shown(explorer)
+    assert list(board) == list(expected)
+    for caption, numbers in expected.items():
+        np.testing.assert_allclose(np.array(board[caption], float), numbers, rtol=1e-6, atol=5.1e-5)
+    label = "average of the heads" if head == H else f"head {head}"
+    best = f"{expected['weights'][-1].max():.4f}"
+    assert said(explorer).startswith(f"{label}: {example.tokens[-1]} attends most to ")
+    assert f"({best})" in said(explorer) or "(1)" in said(explorer)
+    assert ("not their average" in said(explorer)) == (head == H)
+
+
+def build_heads(name):
+    explorer = explore_heads(*HEADS[name])
+    example, *_, H = HEADS[name]
+    head, *sliders = explorer.controls.values()
+    assert [label for label, _ in head.options][H:] == ["average of the heads"]
+    titles = [f"{example.tokens[-1]} {dimension}" for dimension in example.dimensions]
+    assert [slider.description for slider in sliders] == titles
+    assert [slider.value for slider in sliders] == example.X[-1].tolist()
+    return explorer
+
+
+@each_heads
+def test_each_head_and_the_average_at_the_ends_of_every_slider(name):
+    explorer = build_heads(name)
+    example = HEADS[name][0]
+    before, heights = example.X.clone(), set()
+    head, *sliders = explorer.controls.values()
+    for chosen in ends(head):
+        head.value = chosen
+        for slider in sliders:
+            start = slider.value
+            for value in [*ends(slider), start]:
+                slider.value = value
+                assert_shows_heads(explorer, name)
+                heights.add(explorer.board.value.count("<tr"))
+    for slider in sliders:
+        slider.value = slider.max
+    assert_shows_heads(explorer, name)
+    assert len(heights) == 1
+    assert torch.equal(example.X, before)
+
+
+def test_the_output_of_a_head_is_named_by_its_own_dimensions():
+    explorer = explore_heads(*HEADS["two heads of width 2"])
+    for chosen, names in enumerate([["d0", "d1"], ["d2", "d3"], ["mean 0", "mean 1"]]):
+        explorer.controls["head"].value = chosen
+        assert explorer.tables()[2].columns == names
+
+
+@pytest.mark.parametrize("H", [0, 3])
+def test_heads_that_do_not_divide_the_width_get_a_sentence(H):
+    with pytest.raises(ValueError, match=f"^H must divide d_model, which is 2, but H is {H}.$"):
+        explore_heads(THREE, *[torch.eye(2)] * 3, H)
 
 
 # --- bank/06 ------

@@ -101,6 +101,53 @@ def _bank_04_inputs():
 # bank/05
 
 
+def _bank_05_weights(wrong=None, columns=slice(2, 4), divisor=2):
+    q = matrix([1, 1, 2, 1, 0, 3])[:, columns]
+    K = matrix([3, 1, 1, 0, 2, 2], [0, 2, 1, 2, 1, 3], [1, 0, 0, 1, 1, 1])[:, columns]
+    return weigh(q @ K.T / math.sqrt(divisor), None, wrong)[0]
+
+
+def _bank_05_packed(packed, H, wrong=None):
+    return torch.stack([_split(part, H, wrong) for part in packed.chunk(3, dim=-1)])
+
+
+def _bank_05_multihead(X, W_Q, W_K, W_V, W_O, H, wrong=None):
+    B, T, d_model = X.shape
+    H = 1 if wrong == "one head" else H
+    own = torch.block_diag(*[torch.ones(d_model // H, d_model // H)] * H)
+    if wrong == "X cut":
+        W_Q, W_K, W_V = W_Q * own, W_K * own, W_V * own
+    if wrong == "W transposed":
+        W_Q, W_K, W_V = W_Q.T, W_K.T, W_V.T
+    Q, K, V = (_split(X @ W, H, wrong) for W in (W_Q, W_K, W_V))
+    if wrong == "by √d_model":
+        Q = Q / math.sqrt(H)
+    heads = attend(Q, K, V, wrong, causal(T, T, wrong))
+    if wrong in ("added", "averaged"):
+        return heads.sum(dim=1) / (H if wrong == "averaged" else 1)
+    if wrong not in ("merged as it lies", "all by view"):
+        heads = heads.transpose(1, 2)
+    merged = heads.reshape(B, T, d_model)
+    return merged if wrong == "no W_O" else merged @ (W_O.T if wrong == "W_O transposed" else W_O)
+
+
+def _split(M, H, wrong=None):
+    """(B, T, d_model) as (B, H, T, d_head)."""
+    B, T, d_model = M.shape
+    if wrong in ("cut by view", "all by view"):
+        return M.reshape(B, H, T, d_model // H)
+    if wrong == "every H-th":
+        return M.view(B, T, d_model // H, H).permute(0, 3, 1, 2)
+    return M.view(B, T, H, d_model // H).transpose(1, 2)
+
+
+def _bank_05_inputs():
+    """Two batches in which B, T, H and d_head differ, and matrices that are not symmetric."""
+    for B, T, H, d_model in ((2, 3, 4, 8), (1, 5, 2, 6)):
+        X = torch.sin(torch.arange(float(B * T * d_model))).view(B, T, d_model)
+        yield X, *torch.cos(torch.arange(4.0 * d_model**2)).view(4, d_model, d_model), H
+
+
 # bank/06
 
 
@@ -269,6 +316,62 @@ BANK = {
         lambda: [(Q[-1], K, V) for Q, K, V in _bank_04_inputs()],
     ),
     # bank/05
+    "bank/05/weights": exercise(
+        _bank_05_weights,
+        "no exp, no sum",
+        None,
+        {
+            MISTAKES["unscaled"]: partial(_bank_05_weights, divisor=1),
+            MISTAKES["by d_k"]: partial(_bank_05_weights, divisor=4),
+            MISTAKES["by √d_model"]: partial(_bank_05_weights, divisor=6),
+            MISTAKES["by √T"]: partial(_bank_05_weights, divisor=3),
+            MISTAKES["every H-th"]: partial(_bank_05_weights, columns=slice(1, 6, 3)),
+            MISTAKES["one head"]: partial(_bank_05_weights, columns=slice(6), divisor=6),
+            "This is head 0; heads are counted from 0, so head 1 is the second.": partial(
+                _bank_05_weights, columns=slice(2)
+            ),
+            "This is head 2, the last; heads are counted from 0.": partial(
+                _bank_05_weights, columns=slice(4, 6)
+            ),
+            "All columns went into your scores; a head has d_head of them.": partial(
+                _bank_05_weights, columns=slice(6)
+            ),
+            "These are the scores of head 1; scale them and take the softmax.": lambda: [2, 4, 1],
+            "These are the scaled scores of head 1; take the softmax.": (
+                lambda: matrix(2, 4, 1) / math.sqrt(2)
+            ),
+        },
+    ),
+    "bank/05/packed": exercise(
+        _bank_05_packed,
+        "cut by view, every H-th",
+        lambda: [
+            (torch.arange(B * T * 3.0 * H * d_head).view(B, T, 3 * H * d_head), H)
+            for B, T, H, d_head in ((2, 3, 4, 2), (1, 4, 2, 5))
+        ],
+        {
+            "One view cuts across tokens: first view the last axis as (3, H, d_head).": (
+                lambda packed, H: packed.view(3, len(packed), H, packed.shape[1], -1)
+            ),
+            "These are all the axes, but not in order: move 3 to the front, and H before T.": (
+                lambda packed, H: packed.view(*packed.shape[:2], 3, H, -1)
+            ),
+            "T still stands before H: exchange the two.": (
+                lambda packed, H: _bank_05_packed(packed, H).transpose(2, 3)
+            ),
+            "You cut into heads before you took Q, K and V apart; Q is the first third.": (
+                lambda packed, H: packed.view(*packed.shape[:2], H, 3, -1).permute(3, 0, 2, 1, 4)
+            ),
+        },
+    ),
+    "bank/05/multihead": exercise(
+        _bank_05_multihead,
+        "cut by view, merged as it lies, all by view, every H-th, X cut, one head, added, "
+        "averaged, no W_O, W_O transposed, W transposed, unscaled, by d_k, by √d_model, by √T, "
+        "transposed, columns, no mask, mask after, times mask, transposed mask, one too many, "
+        "keys mixed, rounded",
+        lambda: list(_bank_05_inputs()),
+    ),
     # bank/06
     # bank/07
     # bank/08

@@ -35,6 +35,17 @@ MISTAKES = {
     "scores mixed": "You mixed with scores; turn them into weights with softmax first.",
     "not mixed": "These are the weights; the last step is missing: mix the rows with them.",
     "equally mixed": "This is the plain average of all rows; use the weights.",
+    "cut by view": "One view cuts across tokens: split the last axis, then exchange T and H.",
+    "every H-th": "Your head takes every H-th column; it has d_head columns side by side.",
+    "X cut": "You gave each head a slice of X; each slice of Q, K and V comes from all of X.",
+    "one head": "You did not split: this is one head of the full width.",
+    "merged as it lies": "You merged without the transpose: exchange H and T before the reshape.",
+    "all by view": "You split and merged with view alone: both need the transpose of T and H.",
+    "added": "You added the heads; put them side by side, then multiply by W_O.",
+    "averaged": "You averaged the heads; put them side by side, then multiply by W_O.",
+    "no W_O": "W_O is missing: the merged heads are multiplied by it.",
+    "W_O transposed": "You used W_O transposed; here it is used as it stands.",
+    "W transposed": "You used W_Q, W_K and W_V transposed; here they are used as they stand.",
 }
 
 

@@ -5,7 +5,7 @@ from functools import partial
 import ipywidgets as widgets
 import torch
 
-from attention_by_hand.attention import attention, causal_mask
+from attention_by_hand.attention import Attention, attention, causal_mask
 from attention_by_hand.examples import sentence
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.figures import Table, most_attended, steps
@@ -125,6 +125,46 @@ def explore_bank():
 
 
 # bank/05
+
+
+def explore_heads(example, W_Q, W_K, W_V, H):
+    """Explore heads one by one, or their average, under a causal mask; move the last word.
+
+    example: a Sentence. W_Q, W_K, W_V: (d_model, d_model), cut into H heads of equal width.
+    Tables: the masked scores, the weights and the output of what is chosen, and all heads merged.
+    Returns an Explorer. Raises ValueError when H does not divide d_model.
+    """
+    X, tokens, names = example.X.clone(), example.tokens, example.dimensions
+    T, d_model = X.shape
+    if H < 1 or d_model % H:
+        raise ValueError(f"H must divide d_model, which is {d_model}, but H is {H}.")
+    d_head = d_model // H
+
+    def tables(head, **coordinates):
+        X[-1] = torch.tensor(list(coordinates.values()))
+        Q, K, V = ((X @ W).view(T, H, d_head).transpose(0, 1) for W in (W_Q, W_K, W_V))
+        result = attention(Q, K, V, causal_mask(T))
+        chosen = [part[head] if head < H else part.mean(0) for part in result]
+        merged = result.output.transpose(0, 1).reshape(T, d_model)
+        own = names[head * d_head :][:d_head] or [f"mean {i}" for i in range(d_head)]
+        return [
+            *steps(Attention(*chosen), tokens, None, own, emphasize=T - 1, masked=True)[2:],
+            Table("all heads merged", merged, tokens, names, ("query", "dimension")),
+        ]
+
+    def says(tables):
+        row = tables[1].values[-1:]
+        told = most_attended(Table("", row, tokens[-1:], tokens))
+        note = " The merged output uses the weights of each head, not their average."
+        return f"{choice.label}: {told}{note * (choice.value == H)}"
+
+    options = [*((f"head {h}", h) for h in range(H)), ("average of the heads", H)]
+    choice = widgets.Dropdown(options=options, value=0, description="show")
+    controls = {"head": choice}
+    for name, x in zip(names, X[-1].tolist(), strict=True):
+        title = f"{tokens[-1]} {name}"
+        controls[name] = widgets.FloatSlider(value=x, min=-3, max=3, step=0.5, description=title)
+    return Explorer("Heads, one by one", controls, tables, says)
 
 
 # bank/06
