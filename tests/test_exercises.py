@@ -45,6 +45,8 @@ VALUES = {
     # bank/06
     # bank/07
     # bank/08
+    "bank/08/rows": [10 + 11 + 12 + 13 + 14, 10 + 4],
+    "bank/08/memory": 288,  # K and V, 18 layers, 8 heads of 64 numbers of 4 bytes: 72 KiB a token
     # mouse/01
     # mouse/02
     # mouse/03
@@ -68,6 +70,13 @@ def head_by_head(X, matrices, H):
     """The heads of bank/05 side by side, each from its own columns of the matrices."""
     pieces = zip(*(W.chunk(H, dim=1) for W in matrices), strict=True)
     return torch.cat([sdpa(*(X @ W for W in piece), is_causal=True) for piece in pieces], dim=2)
+
+
+def last_queries(X, K, V):
+    """The rows of X, which are queries, keys and values, after the kept K and V."""
+    seen = [range(len(K) + 1 + i) for i in range(len(X))]
+    K, V = torch.cat([K, X]), torch.cat([V, X])
+    return torch.stack([sdpa(x[None], K[s], V[s])[0] for x, s in zip(X, seen, strict=True)])
 
 
 FUNCTIONS = {
@@ -95,6 +104,9 @@ FUNCTIONS = {
     # bank/06
     # bank/07
     # bank/08
+    "bank/08/output": lambda rows, places, K, V: last_queries(
+        rows + places[len(K) :][: len(rows)], K, V
+    ),
     # mouse/01
     # mouse/02
     # mouse/03
@@ -282,6 +294,34 @@ WRITTEN = [
     # bank/06
     # bank/07
     # bank/08
+    ("bank/08/rows", [sum(range(1, 15)), 14], "read as one chunk"),
+    ("bank/08/rows", [14, 60], "The order is exchanged"),
+    ("bank/08/rows", [sum(range(10, 16)), 15], "there is no pass over it"),
+    ("bank/08/memory", 18 * 8 * 64 * 4 * 4096 / 2**20, "Half of it is missing"),
+    ("bank/08/memory", 2 * 18 * 1536 * 4 * 4096 / 2**20, "You counted the query heads (or"),
+    ("bank/08/memory", 2 * 18 * 8 * 64 * 4 * 4096 / 1e6, "These are MB"),
+    (
+        "bank/08/output",
+        lambda rows, places, K, V: last_queries(rows + places[: len(rows)], K, V),
+        "Your positions start at 0 again",
+    ),
+    (
+        "bank/08/output",
+        lambda rows, places, K, V: sdpa(
+            (x := rows + places[len(K) :][: len(rows)]),
+            torch.cat([K, x]),
+            torch.cat([V, x]),
+            is_causal=True,
+        ),
+        "top left",
+    ),
+    (
+        "bank/08/output",
+        lambda rows, places, K, V: sdpa(
+            *[rows + places[len(K) :][: len(rows)]] * 3, is_causal=True
+        ),
+        "You left out what is kept",
+    ),
     # mouse/01
     # mouse/02
     # mouse/03

@@ -20,6 +20,7 @@ from attention_by_hand.examples import Sentence
 from attention_by_hand.explorers import (
     board,
     explore_bank,
+    explore_cache,
     explore_heads,
     explore_mask,
     explore_scaling,
@@ -565,6 +566,52 @@ def test_heads_that_do_not_divide_the_width_get_a_sentence(H):
 
 
 # --- bank/08 ------
+
+CACHE = (
+    ["money", "bank", "river"],
+    torch.tensor([[2.0, 0], [1, 1], [0, 3]]),
+    torch.tensor([[1.0, 1, 0.5], [1, 0.5, 0], [1.5, 0, -1]]),
+)
+
+
+def test_each_step_shows_what_is_computed_kept_and_not_there_yet():
+    explorer, (tokens, *both) = explore_cache(*CACHE), CACHE
+    heights = set()
+    for cache in ends(explorer.controls["cache"]):
+        for step in ends(explorer.controls["step"]):
+            explorer.controls["cache"].value = cache
+            explorer.controls["step"].value = step
+            assert explorer.error is None
+            board = shown(explorer)
+            assert list(board) == ["K", "V", "rows in this step"]
+            states = ["kept" if cache else "again"] * (step - 1) + ["new"]
+            states += ["not yet"] * (len(tokens) - step)
+            labels = [f"{token}: {state}" for token, state in zip(tokens, states, strict=True)]
+            heads = re.findall(r'<th scope="row">(.*?)</th>', explorer.board.value)
+            assert heads == [*labels, *labels, "no cache", "cache"]
+            for name, values in zip("KV", both, strict=True):
+                np.testing.assert_allclose(np.array(board[name][:step], float), values[:step])
+                assert all(cell == "·" for row in board[name][step:] for cell in row)
+            triangle = sum(range(step + 1))
+            counts = [[step, 0, triangle], [1, step - 1, step]]
+            assert board["rows in this step"] == [[str(n) for n in row] for row in counts]
+            (framed,) = re.findall(r"outline[^>]*><th[^>]*>(.*?)</th>", explorer.board.value)
+            assert framed == ("cache" if cache else "no cache")
+            now, kept, total = counts[cache]
+            assert said(explorer) == (
+                f"Step {step} of 3: {now} computed, {kept} kept; {total} computed so far."
+            )
+            assert all(dot in explorer.picture().words for dot in "·" * (step < 3))
+            heights.add(explorer.board.value.count("<tr"))
+    assert len(heights) == 1
+
+
+def test_the_cache_starts_in_the_middle_and_has_names():
+    explorer = explore_cache(*CACHE)
+    assert {name: c.value for name, c in explorer.controls.items()} == {"step": 2, "cache": True}
+    assert [c.description for c in explorer.controls.values()] == ["step", "keep K and V"]
+    with pytest.raises(ValueError, match=r"K has shape \(3, 2\), but there are 2 row labels"):
+        explore_cache(CACHE[0][:2], *CACHE[1:])
 
 
 # --- mouse/01 ------

@@ -481,6 +481,31 @@ def test_refresh_stores_what_runs_and_leaves_what_fails(tmp_path, capsys):
     assert "Traceback" not in said.err
 
 
+def test_refresh_keeps_a_measurement_until_its_source_changes(tmp_path):
+    path = tmp_path / "measured.ipynb"
+    cell = new_code_cell("import time\ntime.perf_counter()")
+    cell.metadata["tags"] = [refresh.MEASURES]
+    nbformat.write(new_notebook(cells=[new_code_cell("1"), cell]), path)
+
+    def measured(change=None):
+        notebook = nbformat.read(path, as_version=4)
+        if change:
+            change(notebook.cells[1])
+            nbformat.write(notebook, path)
+        assert refresh.main([str(path)]) == 0
+        return nbformat.read(path, as_version=4).cells[1].outputs[0].data["text/plain"]
+
+    first, stored = measured(), path.read_bytes()
+    assert measured() == first
+    assert path.read_bytes() == stored
+    by_hand = lambda cell: cell.outputs[0].data.update({"text/plain": "0.5"})  # noqa: E731
+    second = measured(by_hand)
+    assert second not in (first, "0.5")
+    third = measured(lambda cell: cell.update(source=cell.source + "  # again"))
+    assert third != second
+    assert measured(lambda cell: cell.update(outputs=[], execution_count=None)) != third
+
+
 # --- the suite itself --------------------------------------------------------------------------
 
 

@@ -4,11 +4,14 @@
     python tools/refresh.py PATH.ipynb ...       these
 
 A notebook in which a cell fails, or writes to stderr, is reported and left as it was. Running this
-twice changes no byte.
+twice changes no byte: a cell that measures, tagged nbval-ignore-output, keeps the outputs that are
+stored as long as its source is the one they come from. Clear them to measure anew.
 """
 
 import asyncio
+import copy
 import hashlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -30,6 +33,7 @@ METADATA = {
 }
 # A widget lives only as long as its kernel; its picture and its words are stored instead.
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+MEASURES = "nbval-ignore-output"  # the tag of a cell whose outputs differ from run to run
 COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -60,6 +64,26 @@ def identity(cell, taken):
         number += 1
 
 
+def measures(cell):
+    return MEASURES in cell["metadata"].get("tags", [])
+
+
+def seal(cell):
+    """A digest of a measuring cell's source and outputs: a change of either breaks it."""
+    shown = [[o.get(part) for part in ("data", "metadata", "text")] for o in cell["outputs"]]
+    told = json.dumps([cell["source"], shown], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def measured(notebook):
+    """The outputs that measuring cells keep, by the cell's index: those whose seal is whole."""
+    return {
+        index: copy.deepcopy(cell["outputs"])
+        for index, cell in enumerate(notebook["cells"])
+        if measures(cell) and cell["metadata"].get("seal") == seal(cell)
+    }
+
+
 def normalize(notebook):
     """Bring an executed notebook (nbformat 4) into the one form that is stored; in place."""
     notebook["metadata"] = nbformat.from_dict(METADATA)
@@ -82,6 +106,8 @@ def normalize(notebook):
                 output["execution_count"] = count
             for part in ("data", "metadata"):
                 output.get(part, {}).pop(WIDGET_VIEW, None)
+        if measures(cell):
+            cell["metadata"]["seal"] = seal(cell)
 
 
 def as_bytes(notebook):
@@ -108,6 +134,7 @@ async def refresh(path, gate):
     async with gate:
         before = path.read_bytes()
         notebook = nbformat.reads(before.decode(), as_version=4)
+        kept = measured(notebook)
         client = NotebookClient(
             notebook,
             kernel_name="python3",
@@ -123,6 +150,8 @@ async def refresh(path, gate):
             raise Failure(complaint(notebook, error)) from None
         if any(o.get("name") == "stderr" for c in notebook["cells"] for o in c.get("outputs", [])):
             raise Failure(complaint(notebook, None))
+        for index, outputs in kept.items():
+            notebook["cells"][index]["outputs"] = outputs
         normalize(notebook)
         after = as_bytes(notebook)
         if after != before:

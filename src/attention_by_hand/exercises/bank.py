@@ -157,6 +157,35 @@ def _bank_05_inputs():
 # bank/08
 
 
+def _bank_08_rows(first=10, passes=5):
+    """Without a cache: passes over `first` rows, one more, and so on. With one: each row once."""
+    return [sum(range(first, first + passes)), first + passes - 1]
+
+
+def _bank_08_memory(heads=8, kinds=2, size=4, T=4096, layers=18, unit=1024 * 1024):
+    return kinds * layers * heads * 64 * size * T / unit
+
+
+def _bank_08_output(rows, places, K, V, wrong=None):
+    start = {"from 0": 0, "one ahead": len(K) + 1}.get(wrong, len(K))
+    X = rows if wrong == "no places" else rows + places[start : start + len(rows)]
+    if wrong == "not appended":
+        return attend(X, K, V)
+    parts = {"not kept": lambda old: [X], "new first": lambda old: [X, old]}
+    K, V = (torch.cat(parts.get(wrong, lambda old: [old, X])(old)) for old in (K, V))
+    return attend(X, K, V, wrong, causal(len(X), len(K), wrong))
+
+
+def _bank_08_inputs():
+    """Chunks of three and two tokens, one token, and an empty cache; two different widths."""
+    places = matrix([0, 1, 1], [1, 0, -1], [2, 1, 0], [-1, 1, 1], [0, 2, 0], [1, 1, 1], [1, -1, 2])
+    rows = matrix([1, 0, 0], [0, 1, 1], [1, 1, 0])
+    K, V = matrix([1, 0, 1], [0, 1, -1], [1, -1, 0]), matrix([2, 0, 1], [0, 2, 1], [1, 3, 0])
+    wide = [(rows, places, K[:2], V[:2]), (rows[:2], places, K, V), (rows[:1], places, K, V)]
+    narrow = [part[:, :2] for part in (rows, places, K[:2], V[:2])]
+    return [*wide, tuple(narrow), (rows, places, K[:0], V[:0])]
+
+
 BANK = {
     # bank/01
     "bank/01/picker": Exercise(
@@ -375,4 +404,91 @@ BANK = {
     # bank/06
     # bank/07
     # bank/08
+    "bank/08/rows": Exercise(
+        right=_bank_08_rows,
+        mistakes={
+            "The order is exchanged: first without a cache, then with one.": (
+                lambda: _bank_08_rows()[::-1]
+            ),
+            "The last new token is written and never read: there is no pass over it.": partial(
+                _bank_08_rows, passes=6
+            ),
+            "Without a cache you left out the pass over the prompt, which gives the first new "
+            "token.": lambda: [sum(range(11, 15)), 14],
+            "Without a cache you counted a pass over the last new token, and nothing reads it.": (
+                lambda: [_bank_08_rows(passes=6)[0], 14]
+            ),
+            "With a cache you counted the last new token, and nothing reads it.": (
+                lambda: [_bank_08_rows()[0], 15]
+            ),
+            "The prompt is read as one chunk, not token by token: its first pass has all its "
+            "rows.": lambda: [14 * 15 // 2, 14],
+            "You read the prompt token by token, and you read the last new token.": (
+                lambda: [15 * 16 // 2, 15]
+            ),
+            "A pass over t tokens projects t rows, its newest one too: not n (n - 1) / 2.": (
+                lambda: [14 * 13 // 2, 14]
+            ),
+            "You gave every pass its full length; the first ones are shorter.": (
+                lambda: [5 * 14, 14]
+            ),
+            "This is n²; a pass has only as many rows as there are tokens so far.": (
+                lambda: [14**2, 14]
+            ),
+            "With a cache the rows of the prompt are projected as well, once.": (
+                lambda: [_bank_08_rows()[0], 4]
+            ),
+            "With a cache, count the prompt; and nothing reads the last new token.": (
+                lambda: [_bank_08_rows()[0], 5]
+            ),
+        },
+    ),
+    "bank/08/output": exercise(
+        _bank_08_output,
+        "top left, no mask, one too many, unscaled, by d_k, by √T, columns, "
+        "keys mixed, not mixed, scores mixed, equally mixed, rounded",
+        _bank_08_inputs,
+        {
+            said: partial(_bank_08_output, wrong=wrong)
+            for wrong, said in {
+                "from 0": "Your positions start at 0 again; they go on where the cache ends.",
+                "one ahead": "Your positions are one too far: with n tokens kept, the next is n.",
+                "no places": "You left the positions out.",
+                "not kept": "You left out what is kept: old and new keys and values belong "
+                "together.",
+                "not appended": "The new tokens see only the cache; their own keys and values "
+                "belong to it.",
+                "one too few": "A new token sees itself, too: the diagonal ends at the bottom "
+                "right.",
+                "new first": "You put the new rows before the kept ones; they come after them.",
+            }.items()
+        },
+    ),
+    "bank/08/memory": Exercise(
+        right=_bank_08_memory,
+        mistakes={
+            "Half of it is missing: both K and V are kept, and a number takes 4 bytes.": partial(
+                _bank_08_memory, kinds=1
+            ),
+            "You counted numbers, not bytes.": partial(_bank_08_memory, size=1),
+            "You counted bits; 8 bits are one byte.": partial(_bank_08_memory, size=32),
+            "You counted the query heads (or d_model); only the heads of K and V are kept.": (
+                partial(_bank_08_memory, heads=24)
+            ),
+            "You counted the query heads as well; only the heads of K and V are kept.": partial(
+                _bank_08_memory, heads=32
+            ),
+            "This is for one head of keys and values; there are eight.": partial(
+                _bank_08_memory, heads=1
+            ),
+            "This is for one layer.": partial(_bank_08_memory, layers=1),
+            "This is for one token; the text has 4,096.": partial(_bank_08_memory, T=1),
+            "These are MB: you divided by a million, and a MiB is 1024 · 1024 bytes.": partial(
+                _bank_08_memory, unit=1_000_000
+            ),
+            "These are GiB; a MiB is 1024 · 1024 bytes.": partial(_bank_08_memory, unit=1024**3),
+            "These are KiB; divide by 1024 once more.": partial(_bank_08_memory, unit=1024),
+            "These are bytes; a MiB is 1024 · 1024 of them.": partial(_bank_08_memory, unit=1),
+        },
+    ),
 }

@@ -2,6 +2,7 @@
 
 from attention_by_hand.explorers.bank import (
     explore_bank,
+    explore_cache,
     explore_heads,
     explore_mask,
     explore_scaling,
@@ -13,6 +14,7 @@ __all__ = [
     "Explorer",
     "explore_attention",
     "explore_bank",
+    "explore_cache",
     "explore_heads",
     "explore_mask",
     "explore_scaling",

@@ -174,3 +174,52 @@ def explore_heads(example, W_Q, W_K, W_V, H):
 
 
 # bank/08
+
+
+class _Partial(Table):
+    """A Table in which NaN is a number that is not there yet, printed as a dot."""
+
+    @property
+    def cells(self):
+        return [[cell.replace("nan", "·") for cell in row] for row in super().cells]
+
+
+def explore_cache(tokens, K, V):
+    """Explore decoding step by step: which rows of K and V are computed, kept, or not there yet.
+
+    tokens: T labels. K: (T, d_k). V: (T, d_v): the rows of all tokens.
+    Returns an Explorer. Raises ValueError when the labels do not match the rows.
+    """
+    T = len(tokens)
+
+    def tables(step, cache):
+        older = "kept" if cache else "again"
+        states = [older] * (step - 1) + ["new"] + ["not yet"] * (T - step)
+        rows = [f"{token}: {state}" for token, state in zip(tokens, states, strict=True)]
+        parts = [
+            _Partial(
+                name,
+                values.where(torch.arange(len(values))[:, None] < step, torch.nan),
+                rows,
+                [f"d{i}" for i in range(values.shape[1])],
+                ("token", "dimension"),
+            )
+            for name, values in (("K", K), ("V", V))
+        ]
+        computed = {False: range(1, step + 1), True: [1] * step}  # in each step so far
+        counts = [[steps[-1], step - steps[-1], sum(steps)] for steps in computed.values()]
+        columns = ["computed now", "kept", "computed so far"]
+        ways = ["no cache", "cache"]
+        return [*parts, Table("rows in this step", counts, ways, columns, ("", "rows"), int(cache))]
+
+    def says(tables):
+        now, kept, total = tables[-1].cells[tables[-1].emphasize]
+        return (
+            f"Step {int(now) + int(kept)} of {T}: {now} computed, {kept} kept; "
+            f"{total} computed so far."
+        )
+
+    steps = widgets.SelectionSlider(options=range(1, T + 1), value=(T + 1) // 2, description="step")
+    cache = widgets.Checkbox(value=True, description="keep K and V")
+    title = "Rows of K and V, step by step"
+    return Explorer(title, {"step": steps, "cache": cache}, tables, says)
