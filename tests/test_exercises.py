@@ -51,6 +51,8 @@ VALUES = {
     # mouse/02
     # mouse/03
     # mouse/04
+    "mouse/04/matrix": [[0, 1], [0, 1], [1, 0]],
+    "mouse/04/shapes": [[6, 6], [6, 3 * 5], [3 * 5, 8]],
 }
 
 
@@ -111,6 +113,10 @@ FUNCTIONS = {
     # mouse/02
     # mouse/03
     # mouse/04
+    "mouse/04/heads": lambda X, W_Q, W_K, W_V, W_O: sum(
+        sdpa(X @ q, X @ k, X @ v) @ o
+        for q, k, v, o in zip(W_Q, W_K, W_V, W_O.split(W_V.shape[2]), strict=True)
+    ),
 }
 ANSWERS = VALUES | FUNCTIONS
 
@@ -199,6 +205,12 @@ def softmax(x, dim=-1):
 
 def scores_of(X):
     return X @ X.transpose(-2, -1)
+
+
+def heads_of(X, W_Q, W_K, W_V, width=None):
+    """The heads side by side, their scores divided by the root of `width`."""
+    scale = (W_K.shape[2] if width is None else width) ** -0.5
+    return torch.cat([*sdpa(X @ W_Q, X @ W_K, X @ W_V, scale=scale)], dim=1)
 
 
 # Wrong answers as people write them, and which mistake they are.
@@ -326,6 +338,22 @@ WRITTEN = [
     # mouse/02
     # mouse/03
     # mouse/04
+    ("mouse/04/matrix", torch.tensor([[0, 1], [0, 1], [1, 0]]).T, "It is transposed"),
+    ("mouse/04/matrix", [[1, 0], [1, 0], [0, 1]], "The order is exchanged"),
+    ("mouse/04/shapes", [torch.Size([6, 6]), torch.Size([6, 5]), (5, 8)], "You forgot to set"),
+    ("mouse/04/shapes", [(6, 6), (6, 15), (8, 15)], "W_O is transposed"),
+    ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, q, k, v, v.shape[2]) @ o, "by √d_v"),
+    ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, q, k, v, X.shape[1]) @ o, "√d_model, the"),
+    ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, q, k, v, 1) @ o, "unscaled"),
+    ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, q, k, v), "product with W_O is missing"),
+    ("mouse/04/heads", lambda X, q, k, v, o: sdpa(X @ q, X @ k, X @ v).sum(0), "You added"),
+    ("mouse/04/heads", lambda X, q, k, v, o: sdpa(X @ q, X @ k, X @ v), "one behind the other"),
+    (
+        "mouse/04/heads",
+        lambda X, q, k, v, o: sdpa(X @ q, X @ k, X @ v).reshape(len(X), -1) @ o,
+        "without moving the tokens",
+    ),
+    ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, k, q, v) @ o, "transposed"),
 ]
 
 

@@ -24,6 +24,7 @@ from attention_by_hand.explorers import (
     explore_heads,
     explore_mask,
     explore_scaling,
+    explore_values,
 )
 
 W_Q = torch.tensor([[1.0, 0], [0, 1], [1, 0], [0, 1]])
@@ -624,3 +625,69 @@ def test_the_cache_starts_in_the_middle_and_has_names():
 
 
 # --- mouse/04 ------
+
+ONE, TWO = [[-1], [1], [0]], [[1, 0], [0, 1], [0, 0]]
+
+
+def assert_shows_values(explorer):
+    """What the values pass on, mixed from the words and returned by least squares, all here."""
+    assert explorer.error is None
+    table = {"cat": [2, 0, 0], "keyboard": [0, 2, 0], "mouse": [1, 1, 0], "and": [0, 0, 1]}
+    table |= {"are": [0, 0, 1], "friends": [0.5, 0, 0], "useful": [0, 0.5, 0]}
+    W_V = np.array([control.value for control in explorer.controls.values()]).reshape(3, -1)
+    output, original = [], []
+    for text in ("cat and mouse are friends", "keyboard and mouse are useful"):
+        X = np.array([table[word] for word in text.split()])
+        weights = softmax(X[2] @ X.T / np.sqrt(3))
+        output.append(weights @ (X @ W_V))
+        original.append(weights @ X)
+    back = np.linalg.lstsq(W_V.T, np.array(output).T)[0].T
+    values = np.array(list(table.values())) @ W_V
+    names = ["values", "output of mouse", "what comes back", "the original"]
+    board = shown(explorer)
+    assert list(board) == names
+    for name, numbers in zip(names, [values, output, back, original], strict=True):
+        np.testing.assert_allclose(np.array(board[name], float), numbers, atol=5.1e-5)
+    told = "are equal" if np.allclose(*output, atol=1e-5) else "differ"
+    exact = np.isclose(back, original, atol=1e-5).all(axis=0)
+    kept = [n for n, same in zip(["animal", "tech", "grammar"], exact, strict=True) if same]
+    kept = ", ".join(kept) or "none"
+    assert said(explorer) == f"The two outputs of mouse {told}. Exactly back: {kept}."
+    return told, kept
+
+
+@pytest.mark.parametrize("W_V", [ONE, TWO])
+def test_what_values_pass_on_follows_each_slider(W_V):
+    explorer = explore_values(W_V)
+    assert [control.value for control in explorer.controls.values()] == [
+        entry for row in W_V for entry in row
+    ]
+    assert all(control.description for control in explorer.controls.values())
+    assert_shows_values(explorer)
+    for control in explorer.controls.values():
+        for value in [*ends(control), 0.5, 0]:
+            control.value = value
+            assert_shows_values(explorer)
+    assert assert_shows_values(explorer) == ("are equal", "none")  # all 0
+
+
+@pytest.mark.parametrize(
+    ("W_V", "expected"),
+    [
+        (ONE, ("differ", "none")),
+        ([[1], [1], [0]], ("are equal", "none")),
+        ([[0], [0], [1]], ("are equal", "grammar")),
+        ([[2], [0], [0]], ("differ", "animal")),
+        (TWO, ("differ", "animal, tech")),
+        ([[1, 1], [1, 1], [0, 1]], ("are equal", "grammar")),
+        ([[1, 0, 0, 1, -1], [0, 1, 0, 1, 1], [0, 0, 1, 0, 0]], ("differ", "animal, tech, grammar")),
+    ],
+)
+def test_the_sentence_of_the_values_is_true(W_V, expected):
+    assert assert_shows_values(explore_values(W_V)) == expected
+
+
+@pytest.mark.parametrize("W_V", [[1, 0, 0], [[1], [0]], [[3], [0], [0]], [[float("nan")]] * 3])
+def test_values_that_cannot_be_explored_get_a_sentence(W_V):
+    with pytest.raises(ValueError, match=r"^W_V must be 3 rows of numbers from -2 to 2, but is "):
+        explore_values(W_V)

@@ -9,6 +9,7 @@ from attention_by_hand.explorers.bank import (
 )
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.explorers.general import explore_attention, explore_softmax
+from attention_by_hand.explorers.mouse import explore_values
 
 __all__ = [
     "Explorer",
@@ -19,4 +20,5 @@ __all__ = [
     "explore_mask",
     "explore_scaling",
     "explore_softmax",
+    "explore_values",
 ]
