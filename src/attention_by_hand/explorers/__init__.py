@@ -3,12 +3,15 @@
 from attention_by_hand.explorers.bank import explore_bank, explore_mask, explore_scaling
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.explorers.general import explore_attention, explore_softmax
+from attention_by_hand.explorers.mouse import explore_reach, explore_sentence
 
 __all__ = [
     "Explorer",
     "explore_attention",
     "explore_bank",
     "explore_mask",
+    "explore_reach",
     "explore_scaling",
+    "explore_sentence",
     "explore_softmax",
 ]
