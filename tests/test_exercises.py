@@ -49,6 +49,14 @@ VALUES = {
     "bank/08/memory": 288,  # K and V, 18 layers, 8 heads of 64 numbers of 4 bytes: 72 KiB a token
     # mouse/01
     # mouse/02
+    # scores 2, 0, 1/2, 1/2 over √3
+    "mouse/02/weights": [
+        math.exp(score / math.sqrt(3))
+        / (math.exp(2 / math.sqrt(3)) + 1 + 2 * math.exp(0.5 / math.sqrt(3)))
+        for score in (2, 0, 0.5, 0.5)
+    ],
+    # 3 e^(2/√3) of animal against e^(2/√3) + n/2 · e^(1/2/√3) of tech
+    "mouse/02/outvoted": 1 + math.floor(4 * math.exp(1.5 / math.sqrt(3))),
     # mouse/03
     # mouse/04
     "mouse/04/matrix": [[0, 1], [0, 1], [1, 0]],
@@ -110,7 +118,12 @@ FUNCTIONS = {
         rows + places[len(K) :][: len(rows)], K, V
     ),
     # mouse/01
+    "mouse/01/scores": lambda Q, K: torch.einsum("qd,kd->qk", Q, K),
+    "mouse/01/layers": lambda distance, window: next(
+        n for n in range(1, 99) if n * (window // 2) >= distance
+    ),
     # mouse/02
+    "mouse/02/output": lambda X, i: sdpa(X, X, X)[i],
     # mouse/03
     # mouse/04
     "mouse/04/heads": lambda X, W_Q, W_K, W_V, W_O: sum(
@@ -335,7 +348,29 @@ WRITTEN = [
         "You left out what is kept",
     ),
     # mouse/01
+    ("mouse/01/scores", lambda Q, K: K @ Q.T, "transposed"),
+    ("mouse/01/scores", lambda Q, K: Q @ Q.T, "You compared the words that ask"),
+    ("mouse/01/scores", lambda Q, K: Q @ K.T / Q.shape[1] ** 0.5, "You divided by √d_k"),
+    ("mouse/01/scores", lambda Q, K: softmax(Q @ K.T / Q.shape[1] ** 0.5), "These are weights"),
+    ("mouse/01/layers", lambda distance, window: -(-distance // window), "by the whole window"),
+    ("mouse/01/layers", lambda distance, window: -(-distance // (window - 1)), "both sides"),
+    ("mouse/01/layers", lambda distance, window: distance // (window // 2), "rounded down"),
+    ("mouse/01/layers", lambda distance, window: distance / (window // 2), "round up"),
+    ("mouse/01/layers", lambda distance, window: distance, "This fits a window of 3"),
     # mouse/02
+    ("mouse/02/weights", softmax(torch.tensor([2, 0, 0.5, 0.5])), "unscaled"),
+    ("mouse/02/weights", softmax(torch.tensor([2, 0, 0.5, 0.5]) / 3), "by d_k"),
+    ("mouse/02/weights", [2 / 3, 0, 1 / 6, 1 / 6], "no exp"),
+    ("mouse/02/output", lambda X, i: softmax(scores_of(X) / 3**0.5)[i] @ X, "√3 fits rows"),
+    ("mouse/02/output", lambda X, i: softmax(scores_of(X) / X.shape[1] ** 0.5)[i], "not mixed"),
+    (
+        "mouse/02/output",
+        lambda X, i: softmax(scores_of(X) / X.shape[1] ** 0.5)[:, i] @ X,
+        "You took column i",
+    ),
+    ("mouse/02/output", lambda X, i: X.mean(dim=0), "equally mixed"),
+    ("mouse/02/outvoted", 5, "That is how many outvote cat in the plain average"),
+    ("mouse/02/outvoted", 12, "You counted all words"),
     # mouse/03
     # mouse/04
     ("mouse/04/matrix", torch.tensor([[0, 1], [0, 1], [1, 0]]).T, "It is transposed"),

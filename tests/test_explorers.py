@@ -23,7 +23,9 @@ from attention_by_hand.explorers import (
     explore_cache,
     explore_heads,
     explore_mask,
+    explore_reach,
     explore_scaling,
+    explore_sentence,
     explore_values,
 )
 
@@ -618,7 +620,128 @@ def test_the_cache_starts_in_the_middle_and_has_names():
 # --- mouse/01 ------
 
 
+def test_mouse_sees_the_cue_from_as_many_layers_on_as_it_is_words_away():
+    explorer = explore_reach()
+    distance, layers = explorer.controls.values()
+    assert (distance.value, layers.value) == (5, 1)
+    for words in ends(distance):
+        for number in ends(layers):
+            distance.value, layers.value = words, number
+            assert explorer.error is None
+            convolved, attended = [], []
+            for cue in ([2, 0, 0], [0, 2, 0]):
+                X = np.array([cue] + [[0, 0, 1]] * (words - 1) + [[1, 1, 0]])
+                attended.append(softmax(X[-1] @ X.T / np.sqrt(3)) @ X)
+                for _ in range(number):
+                    above, below = np.vstack([0 * X[:1], X[:-1]]), np.vstack([X[1:], 0 * X[:1]])
+                    X = above / 4 + X / 2 + below / 4
+                convolved.append(X[-1])
+            ((caption, rows),) = shown(explorer).items()
+            assert caption == "mouse comes out as"
+            np.testing.assert_allclose(np.array(rows, float), convolved + attended, atol=5.1e-5)
+            found = "the same row" if number < words else "two different rows"
+            assert said(explorer) == (
+                f"For the two cues, the convolution gives mouse {found}; attention gives two."
+            )
+
+
+def test_the_rows_of_the_reach_have_names():
+    (table,) = explore_reach().tables()
+    cues = ["cat", "keyboard"]
+    assert table.rows == [f"{how}, {cue}" for how in ("convolution", "attention") for cue in cues]
+    assert table.columns == ["animal", "tech", "grammar"]
+
+
 # --- mouse/02 ------
+
+ROWS = {"cat": [2, 0, 0], "keyboard": [0, 2, 0], "mouse": [1, 1, 0], "and": [0, 0, 1]}
+ROWS |= {"are": [0, 0, 1], "friends": [0.5, 0, 0], "useful": [0, 0.5, 0]}
+
+
+def assert_shows_sentence(explorer, text):
+    """The three tables for the text, with the new word's row as the sliders stand."""
+    assert explorer.error is None
+    new = [explorer.controls[name].value for name in ("animal", "tech", "grammar")]
+    X, at = np.array([(ROWS | {"new": new})[word] for word in text.split()]), text.split().index
+    weights = softmax(X @ X.T / np.sqrt(3))
+    moved = np.stack([X[at("mouse")], weights[at("mouse")] @ X])
+    board = shown(explorer)
+    assert list(board) == ["rows", "weights", "mouse"]
+    for name, numbers in {"rows": X, "weights": weights, "mouse": moved}.items():
+        np.testing.assert_allclose(np.array(board[name], float), numbers, rtol=1e-6, atol=5.1e-5)
+    went_in, came_out = (", ".join(row) for row in board["mouse"])
+    assert said(explorer).endswith(f"mouse goes in as ({went_in}) and comes out as ({came_out}).")
+    words, weights, _ = explorer.tables()
+    assert words.rows == weights.rows == weights.columns == text.split()
+    assert words.emphasize == weights.emphasize == at("mouse")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mouse",
+        "new and mouse",
+        "new mouse new mouse",
+        "cat keyboard and are friends useful new mouse",
+    ],
+)
+def test_mouse_moves_in_a_sentence_of_ones_own(text):
+    explorer = explore_sentence()
+    assert_shows_sentence(explorer, "cat and mouse are friends")
+    explorer.controls["text"].value = text
+    assert_shows_sentence(explorer, text)
+    sliders = [explorer.controls[name] for name in ("animal", "tech", "grammar")]
+    for slider in sliders:
+        for value in (slider.min, slider.max, 1.5):
+            slider.value = value
+            assert_shows_sentence(explorer, text)
+    for end in ("min", "max"):
+        for slider in sliders:
+            slider.value = getattr(slider, end)
+        assert_shows_sentence(explorer, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        (
+            "cat and dog",
+            "'dog' has no row: the words are cat, keyboard, mouse, and, are, friends, useful, new.",
+        ),
+        ("mouse " + "x" * 900, f"'{'x' * 20}' has no row: the words are"),
+        ("<b>mouse</b>", "'<b>mouse</b>' has no row"),
+        ("mouse" + " and" * 8, "A sentence may have 8 words, but this has 9."),
+        ("cat and keyboard", "A sentence needs the word mouse."),
+        ("", "A sentence needs the word mouse."),
+        (" ", "A sentence needs the word mouse."),
+    ],
+)
+def test_a_sentence_that_cannot_be_shown_leaves_the_last_one_and_is_told_why(text, refusal):
+    explorer = explore_sentence()
+    explorer.controls["text"].value = "new and mouse"
+    before = explorer.board.value
+    explorer.controls["text"].value = text
+    assert said(explorer).startswith(f"{refusal}")
+    assert_shows_sentence(explorer, "new and mouse")
+    explorer.controls["animal"].value = 3
+    assert said(explorer).startswith(f"{refusal}")
+    assert_shows_sentence(explorer, "new and mouse")
+    assert explorer.picture().alt == f"{explorer.title}. {said(explorer)}"
+    explorer.controls["animal"].value = 0
+    explorer.controls["text"].value = " New AND  mouse "
+    assert explorer.board.value == before
+    with pytest.raises(ValueError, match=re.escape(refusal)):
+        explore_sentence(text)
+
+
+def test_how_long_a_sentence_may_be():
+    explorer = explore_sentence("mouse mouse", longest=2)
+    assert_shows_sentence(explorer, "mouse mouse")
+    explorer.controls["text"].value = "mouse and mouse"
+    assert said(explorer).startswith("A sentence may have 2 words, but this has 3.")
+    assert not explorer.controls["text"].continuous_update
+    names = [control.description for control in explorer.controls.values()]
+    assert names == ["sentence", "new animal", "new tech", "new grammar"]
 
 
 # --- mouse/03 ------

@@ -33,7 +33,7 @@ from attention_by_hand import (
     vectors,
 )
 from attention_by_hand.examples import SENTENCES
-from attention_by_hand.figures import Table
+from attention_by_hand.figures import Table, beside
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-inf")
 
@@ -84,6 +84,13 @@ def every_picture():
     mask = padding_mask([3], 5)
     found["pipeline, padded"] = lambda: pipeline(
         attention(padded.X, padded.X, padded.X, mask[0]), padded.tokens
+    )
+    found["heatmap beside another"] = lambda: beside(
+        "two sentences",
+        *(
+            heatmap(attend(name)[1].weights, sentence(name).tokens, title=name, emphasize=2)
+            for name in ("cat", "keyboard")
+        ),
     )
     found["curve"] = lambda: curve(
         {"loss": [2.0, 1.5, 0.7, 0.2], "weight of light": [0.2, 0.25, 0.24, 0.21]},
@@ -450,6 +457,17 @@ def test_a_pipeline_of_other_queries_than_keys():
     assert [table.rows for table in picture.tables] == [["new"]] * 4
     assert [len(table.columns) for table in picture.tables] == [3, 3, 3, 4]
     assert complaints_about_layout(picture) == []
+
+
+def test_heat_maps_beside_each_other_keep_their_names_and_sentences():
+    pair = [heatmap(torch.eye(2) + n, ["a", "b"], title=f"map {n}") for n in range(2)]
+    picture = beside("both", *pair)
+    assert picture.title == "both"
+    assert picture.tables == [table for one in pair for table in one.tables]
+    assert picture.alt == f"both, side by side. {pair[0].alt} {pair[1].alt}"
+    texts = [text.text for text in shown_texts(picture)]
+    assert {"map 0", "map 1"} <= set(texts)
+    assert not any("→" in text for text in texts)
 
 
 def test_the_sentence_of_a_heat_map_is_true():

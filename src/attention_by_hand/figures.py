@@ -273,10 +273,20 @@ def most_attended(table):
     return "; ".join(said) + "."
 
 
-def panels(title, tables, alt):
-    """Draw Tables side by side, wrapped to the width of a notebook. Returns a Picture."""
+def beside(title, *heatmaps):
+    """Draw several heatmaps in one picture, side by side. Returns a Picture."""
+    tables = [table for picture in heatmaps for table in picture.tables]
+    alt = " ".join([f"{title}, side by side.", *(picture.alt for picture in heatmaps)])
+    return panels(title, tables, alt, arrow="")
+
+
+def panels(title, tables, alt, arrow="→ "):
+    """Draw Tables side by side, wrapped to the width of a notebook. Returns a Picture.
+
+    arrow: what stands before the name of each table but the first.
+    """
     places, left, top, bottom, right = [], 0.0, 0.0, 0.0, 0.0
-    names = [f"→ {table.name}" if i else table.name for i, table in enumerate(tables)]
+    names = [f"{arrow}{table.name}" if i else table.name for i, table in enumerate(tables)]
     for table, name in zip(tables, names, strict=True):
         label = 0.45 + max(map(_text_width, table.rows))
         number = max(chain(*table.cells), key=len)  # all digits are equally wide

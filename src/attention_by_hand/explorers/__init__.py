@@ -9,7 +9,7 @@ from attention_by_hand.explorers.bank import (
 )
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.explorers.general import explore_attention, explore_softmax
-from attention_by_hand.explorers.mouse import explore_values
+from attention_by_hand.explorers.mouse import explore_reach, explore_sentence, explore_values
 
 __all__ = [
     "Explorer",
@@ -18,7 +18,9 @@ __all__ = [
     "explore_cache",
     "explore_heads",
     "explore_mask",
+    "explore_reach",
     "explore_scaling",
+    "explore_sentence",
     "explore_softmax",
     "explore_values",
 ]

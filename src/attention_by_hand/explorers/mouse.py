@@ -2,15 +2,110 @@
 
 import ipywidgets as widgets
 import torch
+import torch.nn.functional as F
 
 from attention_by_hand.attention import attention
-from attention_by_hand.examples import sentence
+from attention_by_hand.examples import TABLES, sentence
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.figures import Table
 
 # mouse/01
 
+
+def explore_reach():
+    """Explore how far mouse can see: by stacked convolutions of width 3, and by one attention.
+
+    The sentences are a cue (cat or keyboard), words of grammar, and mouse. A convolution takes a
+    quarter of the row before, half of the row itself and a quarter of the row after.
+    Returns an Explorer.
+    """
+    kernel = torch.tensor([[[0.25, 0.5, 0.25]]])
+    cues, dimensions = ("cat", "keyboard"), sentence("cat").dimensions
+
+    def tables(distance, layers):
+        between = (["and", "are"] * distance)[: distance - 1]
+        convolved, attended = [], []
+        for cue in cues:
+            X = sentence("cat", " ".join([cue, *between, "mouse"])).X
+            columns = X.T[:, None]  # (d_model, 1, T)
+            for _ in range(layers):
+                columns = F.conv1d(columns, kernel, padding=1)
+            convolved.append(columns[:, 0, -1])
+            attended.append(attention(X, X, X).output[-1])
+        labels = [f"{how}, {cue}" for how in ("convolution", "attention") for cue in cues]
+        found = torch.stack(convolved + attended)
+        return [Table("mouse comes out as", found, labels, dimensions, ("by, cue", "dimension"))]
+
+    def says(tables):
+        first, second = tables[0].values[:2]
+        found = "the same row" if torch.equal(first, second) else "two different rows"
+        return f"For the two cues, the convolution gives mouse {found}; attention gives two."
+
+    sizes = list(range(1, 7))
+    controls = {
+        name: widgets.SelectionSlider(options=sizes, value=value, description=name)
+        for name, value in {"distance": 5, "layers": 1}.items()
+    }
+    return Explorer("How far mouse can see", controls, tables, says)
+
+
 # mouse/02
+
+
+def explore_sentence(text="cat and mouse are friends", longest=8):
+    """Explore mouse in a sentence of your own, with one new word whose row three sliders set.
+
+    text: the sentence at the start. longest: how many words a sentence may have.
+    Queries, keys and values are the rows of the sentence. A sentence that cannot be shown leaves
+    the last one standing, and is told what it lacks.
+    Returns an Explorer. Raises ValueError for a `text` that cannot be shown.
+    """
+    dimensions, table = TABLES["mouse"]
+    known = [*table, "new"]
+    shown, refused = [], []
+
+    def complaint(words):
+        unknown = [word for word in words if word not in known]
+        if unknown:
+            return f"{unknown[0][:20]!r} has no row: the words are {', '.join(known)}."
+        if len(words) > longest:
+            return f"A sentence may have {longest} words, but this has {len(words)}."
+        return "" if "mouse" in words else "A sentence needs the word mouse."
+
+    def tables(text, **coordinates):
+        words = text.lower().split()
+        refused[:] = filter(None, [complaint(words)])
+        shown[:] = shown if refused else words
+        if not shown:
+            raise ValueError(refused[0])
+        new = list(coordinates.values())
+        rows = [new if word == "new" else table[word][1] for word in shown]
+        X = torch.tensor(rows, dtype=torch.float32)
+        result, mouse = attention(X, X, X), shown.index("mouse")
+        moved = torch.stack([X[mouse], result.output[mouse]])
+        return [
+            Table("rows", X, shown, dimensions, ("word", "dimension"), mouse),
+            Table("weights", result.weights, shown, shown, emphasize=mouse),
+            Table("mouse", moved, ["in", "out"], dimensions, ("", "dimension")),
+        ]
+
+    def says(tables):
+        went_in, came_out = (", ".join(row) for row in tables[-1].cells)
+        return " ".join([*refused, f"mouse goes in as ({went_in}) and comes out as ({came_out})."])
+
+    controls = {
+        "text": widgets.Text(
+            value=text,
+            description="sentence",
+            continuous_update=False,  # with Enter, not with each letter
+            layout=widgets.Layout(width="480px"),
+        )
+    } | {
+        name: widgets.FloatSlider(value=0, min=-3, max=3, step=0.5, description=f"new {name}")
+        for name in dimensions
+    }
+    return Explorer("mouse in your sentence", controls, tables, says)
+
 
 # mouse/03
 
