@@ -31,6 +31,7 @@ WATCH = """(box) => { window.painted = new Promise((resolve) => {
   window.addEventListener('keydown', (event) => { pressed = event.timeStamp; },
                           {capture: true, once: true});
   const seen = new MutationObserver(async () => {
+    if (!pressed) return;  // still the last one's change
     const image = box.querySelector('.widget-output img');
     if (box.querySelector('.widget-interact') && !image) return;  // cleared, not yet drawn
     seen.disconnect();

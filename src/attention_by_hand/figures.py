@@ -32,11 +32,11 @@ CELL_WIDTH, CELL_HEIGHT, HEAD_HEIGHT = 0.6, 0.34, 0.75  # inches
 BLUES = matplotlib.colormaps["Blues"].with_extremes(bad="#d9d9d9")
 BLUE, ORANGE = "#1f5a94", "#b34700"
 # JupyterLab shows a PNG without its alt text; this gives the picture above the sentence below it.
-NAME_THE_PICTURE = """
+NAME_THE_PICTURE = """<style onload="
 const above = this.closest('.jp-OutputArea-child')?.previousElementSibling;
 const picture = above?.querySelector('img');
 if (picture) picture.alt = this.closest('details').querySelector('p').textContent;
-"""
+">/**/</style>"""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class Picture:
         details = (
             f"<details><summary>Numbers in this picture</summary><p>{html.escape(self.alt)}</p>"
             + "".join(table.html() for table in self.tables)
-            + f'<style onload="{NAME_THE_PICTURE}">/**/</style></details>'
+            + f"{NAME_THE_PICTURE}</details>"
         )
         return (
             (
