@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention_by_hand import check
+from attention_by_hand import attention, check
 from attention_by_hand.exercises import EXERCISES
 from attention_by_hand.exercises.judge import TOLERANCE, verdict
 from attention_by_hand.exercises.mistakes import MISTAKES
@@ -27,7 +27,7 @@ VALUES = {
     ],
     "bank/01/changed": [2, 3],
     "bank/01/memory": 6,
-    "bank/02/score": 8,  # [1, 1] times [6, 2]
+    "bank/02/score": 22,  # [3, 1] times [6, 4]
     # 1 / (1 + e^-s) · 1 / (1 + e^s) for s = 6 and s = 6 / √4
     "bank/02/gradients": [math.exp(s) / (1 + math.exp(s)) ** 2 for s in (6, 3)],
     "bank/03/row": [1 / (1 + math.sqrt(math.e)), 1 / (1 + 1 / math.sqrt(math.e)), 0],
@@ -226,6 +226,21 @@ def heads_of(X, W_Q, W_K, W_V, width=None):
     return torch.cat([*sdpa(X @ W_Q, X @ W_K, X @ W_V, scale=scale)], dim=1)
 
 
+def cut(scaled):
+    T_q, T_k = scaled.shape
+    return scaled.masked_fill(torch.ones(T_q, T_k).tril(T_k - T_q) == 0, -torch.inf)
+
+
+def row_by_row(scaled):
+    """The loop of bank/03, for the last queries."""
+    T_q, T_k = scaled.shape
+    weights = torch.zeros(T_q, T_k)
+    for q in range(T_q):
+        powers = torch.exp(scaled[q, : q + 1 + T_k - T_q])
+        weights[q, : len(powers)] = powers / powers.sum()
+    return weights
+
+
 # Wrong answers as people write them, and which mistake they are.
 WRITTEN = [
     ("start/dot", 2 + 4 + 1 + 3, "You added all the numbers"),
@@ -261,9 +276,15 @@ WRITTEN = [
     ("bank/01/memory", 4 * 1024 * 768 * 4 / 2**20, "takes 2 bytes, not 4"),
     ("bank/01/memory", 4 * 1024 * 768 * 2 / 1e6, "divided by a million"),
     ("bank/01/picker", lambda ids, rows: F.one_hot(ids, rows).T, "It is transposed"),
-    ("bank/02/score", 12, "money asked bank"),
-    ("bank/02/score", 8 / math.sqrt(2), "You divided by √d_k"),
+    ("bank/01/picker", lambda ids, rows: F.one_hot(ids), "not the largest id"),
+    ("bank/02/score", 4, "This is query money, key bank"),
+    ("bank/02/score", 20, "You put the matrix first"),
+    ("bank/02/score", 16, "You multiplied W_Q by W_K"),
+    ("bank/02/score", 10, "This is river bank"),
+    ("bank/02/score", 22 / math.sqrt(2), "You divided by √d_k"),
+    ("bank/02/score", [[24, 4], [22, 5]], "This is the whole table"),
     ("bank/02/gradients", softmax(torch.tensor([[6.0, 0], [3, 0]]))[:, 0], "These are the weights"),
+    ("bank/02/gradients", [0.0024665, 0.0451767 / 2], "You divided the second number as well"),
     ("bank/02/scaled", lambda X, q, k: X @ q @ (X @ k).T, "unscaled"),
     ("bank/02/scaled", lambda X, q, k: X @ q @ (X @ k).T / k.shape[1], "by d_k"),
     ("bank/02/scaled", lambda X, q, k: X @ q @ (X @ k).T / len(k) ** 0.5, "by √d_model"),
@@ -271,6 +292,10 @@ WRITTEN = [
     ("bank/03/row", softmax(torch.tensor([0.5, 1, 2])), "no mask"),
     ("bank/03/row", softmax(torch.tensor([0.5, 1, 0])), "times mask"),
     ("bank/03/row", [1 / 3, 2 / 3, 0], "no exp"),
+    ("bank/03/row", [1 / (1 + math.e**0.5), 1 / (1 + math.e**-0.5)], "The blocked key has"),
+    ("bank/03/causal", lambda s: row_by_row(s), "no maximum"),
+    ("bank/03/causal", lambda s: softmax(cut(s) / s.shape[1] ** 0.5), "scaled again"),
+    ("bank/03/causal", lambda s: cut(s), "no softmax"),
     (
         "bank/03/causal",
         lambda s: softmax(s.masked_fill(torch.ones_like(s).tril() == 0, -torch.inf)),
@@ -286,6 +311,8 @@ WRITTEN = [
     ("bank/04/attention", lambda Q, K, V: sdpa(Q, K, K, is_causal=True), "keys mixed"),
     ("bank/04/last", lambda q, K, V: sdpa(q[None], K, V, is_causal=True)[0], "top left"),
     ("bank/04/last", lambda q, K, V: softmax(q @ K.T) @ V, "unscaled"),
+    ("bank/04/last", lambda q, K, V: sdpa(q[None], K[:-1], V[:-1])[0], "You left out the last key"),
+    ("bank/04/last", lambda q, K, V: attention(q[None], K, V), "say .output"),
     # bank/05
     ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1])), "unscaled"),
     ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1]) / 2), "by d_k"),
@@ -409,6 +436,19 @@ def test_other_wrong_numbers_are_counted(name):
         assert re.match(
             r"not yet\. The shape is right, but (\d+) of \1 numbers are not\.", said(name, wrong)
         )
+
+
+def test_a_size_is_blamed_only_if_the_answer_was_right_for_another():
+    hint = "is a size of the lesson written into it?"
+
+    def two_wide(Q, K):
+        return Q @ K.T / math.sqrt(2)
+
+    assert hint in said("bank/02/scaled", lambda X, W_Q, W_K: two_wide(X @ W_Q, X @ W_K))
+    assert hint in said("bank/04/attention", lambda Q, K, V: softmax(cut(two_wide(Q, K))) @ V)
+    for name in FUNCTIONS:
+        always = map_answer(name, lambda t: ~t if t.dtype == torch.bool else t.double() + 1.2345)
+        assert hint not in said(name, always)
 
 
 @each_exercise

@@ -107,7 +107,8 @@ class Expected:
             pattern = np.array(SCALING[self.name][0])
             scores = np.array([np.sqrt(values["d_k"]) * pattern, pattern])
             weights = softmax(scores)
-            return {"scores": scores, "weights": weights, "w (1 - w)": weights - weights**2}
+            gradients = (weights - weights**2) / [[1], [np.sqrt(values["d_k"])]]
+            return {"scores": scores, "weights": weights, "gradient for q·k": gradients}
         self.X[values["word"]] = [values[d] for d in self.example.dimensions]
         Q, K, V = (self.X @ W for W in self.W)
         scaled = Q @ K.T / (np.sqrt(K.shape[1]) if values["scaling"] else 1)
@@ -247,7 +248,7 @@ def test_the_sentence_of_the_softmax_is_true():
 def test_the_sentence_of_the_scaling_is_true():
     explorer = explore_scaling([1, 0, -1], ["a", "b", "c"])
     explorer.controls["d_k"].value = 4
-    unscaled, scaled = ((w := softmax(np.array([s, 0, -s]))) * (1 - w) for s in (2, 1))
+    unscaled, scaled = ((w := softmax(np.array([s, 0, -s]))) * (1 - w) * s / 2 for s in (2, 1))
     assert said(explorer) == (
         f"The largest gradient is {unscaled.max():.4f} unscaled and {scaled.max():.4f} scaled."
     )

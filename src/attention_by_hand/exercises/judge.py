@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
+from attention_by_hand.attention import Attention
+
 # Four printed decimals pass; a result made from numbers rounded to three does not.
 TOLERANCE = 2e-4
 
@@ -34,6 +36,7 @@ def verdict(exercise, answer):
         return _judge(exercise, (), answer)
     if not callable(answer):
         return f"not yet. The answer is a function, but this is a {type(answer).__name__}."
+    passed = set()  # the sizes of the inputs on which it was right
     for arguments in exercise.inputs():
         shown = ", ".join(
             f"a tensor {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{a}"
@@ -51,13 +54,17 @@ def verdict(exercise, answer):
             return "not yet. Your function returns None: does it end with return?"
         said = _judge(exercise, arguments, result)
         if said.startswith("not yet. The shape is right"):
-            said += f" (It was given {shown}: is a size of the lesson written into it?)"
+            size = ": is a size of the lesson written into it?" if passed - {shown} else "."
+            said += f" (It was given {shown}{size})"
         if said != "right.":
             return said
+        passed.add(shown)
     return "right."
 
 
 def _judge(exercise, arguments, answer):
+    if isinstance(answer, Attention):
+        return "not yet. These are all the steps of the helper; take the one asked, say .output."
     try:
         answer = torch.as_tensor(answer).detach()
     except (TypeError, ValueError, RuntimeError):
@@ -78,7 +85,8 @@ def _judge(exercise, arguments, answer):
         return f"not yet. The shape is {tuple(answer.shape)}; {tuple(right.shape)} is needed."
     if answer.isnan().any():
         return (
-            "not yet. There is a NaN: a row with nothing to attend to, 0 times -inf, or overflow."
+            "not yet. There is a NaN: a row with nothing to attend to, 0 times -inf, "
+            "or exp of a number too large or too small."
         )
     for decimals in (2, 3):
         if _same(answer, right.round(decimals=decimals)):

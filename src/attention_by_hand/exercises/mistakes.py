@@ -10,6 +10,7 @@ from attention_by_hand.exercises.judge import Exercise
 # What is said of each.
 MISTAKES = {
     "unscaled": "The scaling is missing: divide the scores by √d_k before the softmax.",
+    "scaled again": "You divided once more; these scores are scaled already.",
     "by d_k": "You divided by d_k, the width of a key; the divisor is its square root.",
     "by √d_model": "You divided by √d_model, the width of X; the divisor is √d_k, of a key.",
     "by √T": "You divided by √T, the number of tokens; the divisor is √d_k, of a key.",
@@ -17,6 +18,7 @@ MISTAKES = {
     "mask after": "You masked after the softmax, so the rows no longer sum to 1: mask before it.",
     "times mask": "You set blocked scores to 0, but exp(0) is 1: set them to -inf.",
     "finite fill": "You filled with a finite number, and a real score was lower still: use -inf.",
+    "no maximum": "exp of a large negative number is 0: subtract the row's maximum first.",
     "no mask": "You left the mask out.",
     "masked twice": "You masked after the softmax and divided again: where nothing is left, 0 / 0.",
     "inverted": "Your mask is upside down: True must mean may attend.",
@@ -24,10 +26,12 @@ MISTAKES = {
     "one too many": "You let each query see one key of its future.",
     "one too few": "Token 0 sees nothing, so its row is NaN: keep the diagonal.",
     "top left": "You counted from the top left: the last query must see every key.",
+    "shifted left": "You moved the diagonal to the left: tril(n) with n > 0 moves it to the right.",
     "rows blocked": "You blocked rows (queries); padding must be blocked as columns (keys).",
     "columns": "Your columns sum to 1, not your rows: the softmax ran over the wrong axis.",
     "batches": "The softmax ran over dim 0, the batch; it must run along each row.",
     "no exp": "You divided the scores by their sum; take exp first.",
+    "no softmax": "These are the masked scores; the softmax is missing.",
     "no sum": "You took exp but did not divide by the sum.",
     "whole sum": "You divided by the sum of the whole matrix; each row has a sum of its own.",
     "rounded": "You rounded on the way; keep every digit and round once, at the end.",
@@ -64,6 +68,8 @@ def weigh(scaled, allowed=None, wrong=None):
         allowed = ~allowed
     if wrong == "rows blocked":
         allowed = allowed.transpose(-2, -1)
+    if wrong == "scaled again":
+        scaled = scaled / math.sqrt(scaled.shape[-1])
     fill = {"finite fill": -1e9}.get(wrong, -torch.inf)
     masked = scaled * allowed if wrong == "times mask" else scaled.masked_fill(~allowed, fill)
     if wrong in ("mask after", "masked twice"):
@@ -71,8 +77,12 @@ def weigh(scaled, allowed=None, wrong=None):
         return kept if wrong == "mask after" else kept / kept.sum(dim=-1, keepdim=True)
     if wrong == "no exp":
         return masked / masked.sum(dim=-1, keepdim=True)
+    if wrong == "no softmax":
+        return masked
     if wrong == "no sum":
         return torch.exp(masked)
+    if wrong == "no maximum":
+        return torch.exp(masked) / torch.exp(masked).sum(dim=-1, keepdim=True)
     if wrong == "whole sum":
         return torch.exp(masked) / torch.exp(masked).sum()
     return torch.softmax(masked, dim={"columns": -2, "batches": 0}.get(wrong, -1))
@@ -99,8 +109,8 @@ def causal(queries, keys, wrong=None):
     shift = keys - queries
     if wrong == "transposed mask":
         return everything.triu(shift)
-    off = {"one too many": 1, "one too few": -1, "top left": -shift}.get(wrong, 0)
-    return everything.tril(shift + off)
+    off = {"one too many": 1, "one too few": -1, "top left": -shift, "shifted left": -2 * shift}
+    return everything.tril(shift + off.get(wrong, 0))
 
 
 def weigh_causal(scaled, wrong=None):

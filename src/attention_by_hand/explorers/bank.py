@@ -18,15 +18,17 @@ def explore_scaling(pattern, labels):
 
     pattern: T scores of typical size at width 1; at width d_k they are √d_k times as large.
     labels: T names, one per score.
-    Tables: scores, weights and w (1 - w), what the softmax lets through of a gradient.
+    Tables: scores, weights, and how much each weight w changes per unit of its own q·k:
+    w (1 - w) unscaled, and w (1 - w) / √d_k scaled, since the score is divided first.
     Returns an Explorer. Raises ValueError when pattern and labels do not match.
     """
 
     def tables(d_k):
-        typical = torch.as_tensor(pattern, dtype=torch.float64)
-        scores = torch.stack([typical * d_k**0.5, typical])
+        typical, divisors = torch.as_tensor(pattern).double(), torch.tensor([[1], [d_k**0.5]])
+        scores = typical * d_k**0.5 / divisors
         weights = torch.softmax(scores, dim=-1)
-        named = {"scores": scores, "weights": weights, "w (1 - w)": weights * (1 - weights)}
+        gradients = weights * (1 - weights) / divisors
+        named = {"scores": scores, "weights": weights, "gradient for q·k": gradients}
         rows = ["unscaled", "scaled by √d_k"]
         return [Table(name, values, rows, labels, ("", "key")) for name, values in named.items()]
 
