@@ -3,11 +3,13 @@
 from attention_by_hand.explorers.bank import explore_bank, explore_mask, explore_scaling
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.explorers.general import explore_attention, explore_softmax
+from attention_by_hand.explorers.mouse import explore_learning
 
 __all__ = [
     "Explorer",
     "explore_attention",
     "explore_bank",
+    "explore_learning",
     "explore_mask",
     "explore_scaling",
     "explore_softmax",
