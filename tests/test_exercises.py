@@ -58,6 +58,14 @@ VALUES = {
     # 3 e^(2/√3) of animal against e^(2/√3) + n/2 · e^(1/2/√3) of tech
     "mouse/02/outvoted": 1 + math.floor(4 * math.exp(1.5 / math.sqrt(3))),
     # mouse/03
+    # queries [0, 2], [1, 2], [0, 1/2] and keys [4, 0], [2, 1], [1, 0]
+    "mouse/03/scores": [[0, 2, 0], [4, 4, 1], [0, 0.5, 0]],
+    # scores 2, 0, 2, 0, 1/2 over √3; values 200, 001, 110, 001 and 020
+    "mouse/03/patched": [
+        sum(math.exp(s / math.sqrt(3)) * v for s, v in zip((2, 0, 2, 0, 0.5), column, strict=True))
+        / (2 * math.exp(2 / math.sqrt(3)) + 2 + math.exp(0.5 / math.sqrt(3)))
+        for column in ((2, 0, 1, 0, 0), (0, 0, 1, 0, 2), (0, 1, 0, 1, 0))
+    ],
     # mouse/04
     "mouse/04/matrix": [[0, 1], [0, 1], [1, 0]],
     "mouse/04/shapes": [[6, 6], [6, 3 * 5], [3 * 5, 8]],
@@ -125,6 +133,9 @@ FUNCTIONS = {
     # mouse/02
     "mouse/02/output": lambda X, i: sdpa(X, X, X)[i],
     # mouse/03
+    "mouse/03/output": lambda X, W_Q, W_K, W_V, position: sdpa(
+        X[position : position + 1] @ W_Q, X @ W_K, X @ W_V
+    )[0],
     # mouse/04
     "mouse/04/heads": lambda X, W_Q, W_K, W_V, W_O: sum(
         sdpa(X @ q, X @ k, X @ v) @ o
@@ -399,6 +410,17 @@ WRITTEN = [
     ("mouse/02/outvoted", 5, "That is how many outvote cat in the plain average"),
     ("mouse/02/outvoted", 12, "You counted all words"),
     # mouse/03
+    ("mouse/03/scores", [[0, 4, 0], [2, 4, 0.5], [0, 1, 0]], "It is transposed"),
+    ("mouse/03/scores", [[4, 2, 1], [2, 2, 0.5], [1, 0.5, 0.25]], "You left out both matrices"),
+    (
+        "mouse/03/output",
+        lambda X, q, k, v, i: sdpa(X[i] @ q[None], X @ k, X @ v, scale=1.0)[0],
+        "unscaled",
+    ),
+    ("mouse/03/output", lambda X, q, k, v, i: sdpa(X @ k, X @ q, X @ v)[i], "transposed"),
+    ("mouse/03/output", lambda X, q, k, v, i: sdpa(X @ q, X @ k, X)[i], "You mixed X itself"),
+    ("mouse/03/output", lambda X, q, k, v, i: (X @ v).mean(0), "equally mixed"),
+    ("mouse/03/patched", [1.0522, 0.3278, 0.2066], "This is the output without the exchange"),
     # mouse/04
     ("mouse/04/matrix", torch.tensor([[0, 1], [0, 1], [1, 0]]).T, "It is transposed"),
     ("mouse/04/matrix", [[1, 0], [1, 0], [0, 1]], "The order is exchanged"),

@@ -22,6 +22,7 @@ from attention_by_hand.explorers import (
     explore_bank,
     explore_cache,
     explore_heads,
+    explore_learning,
     explore_mask,
     explore_reach,
     explore_scaling,
@@ -746,6 +747,45 @@ def test_how_long_a_sentence_may_be():
 
 
 # --- mouse/03 ------
+
+
+def learning():
+    """Three steps with matrices of different widths, and two sentences of different lengths."""
+    drawn, shapes = np.random.RandomState(0), [(3, 2), (3, 2), (3, 4), (4, 2)]
+    history = {n: [torch.tensor(drawn.randn(*shape)) for shape in shapes] for n in (0, 5, 10)}
+    return history, [0.7, 0.25, 0.1], [sentence("cat"), sentence("cat", "useful mouse keyboard")]
+
+
+def test_each_step_of_a_training_is_shown():
+    history, losses, examples = learning()
+    explorer = explore_learning(history, losses, examples)
+    step = explorer.controls["step"]
+    assert (ends(step), step.value) == ([0, 5, 10], 0)
+    for number, loss in zip((10, 0, 5), (0.1, 0.7, 0.25), strict=True):
+        step.value = number
+        assert explorer.error is None
+        W_Q, W_K, W_V, readout = (W.numpy() for W in history[number])
+        expected, answers = {"training": [[loss]]}, []
+        for n, (example, mouse) in enumerate(zip(examples, (2, 1), strict=True)):
+            X = example.X.double().numpy()
+            weights = softmax(X[mouse] @ W_Q @ (X @ W_K).T / np.sqrt(2))
+            expected[f"sentence {n}: weights"] = [weights]
+            answers.append(softmax(weights @ X @ W_V @ readout))
+        expected["probability"] = answers
+        board = shown(explorer)
+        assert list(board) == list(expected)
+        for name, numbers in expected.items():
+            np.testing.assert_allclose(np.array(board[name], float), numbers, atol=5.1e-5)
+        assert said(explorer) == (
+            f"The loss is {loss:.4f}. Probability of animal: "
+            f"{answers[0][0]:.4f} in sentence 0, {answers[1][0]:.4f} in sentence 1."
+        )
+
+
+def test_a_training_needs_one_loss_per_step():
+    history, losses, examples = learning()
+    with pytest.raises(ValueError, match=r"^There are 3 steps, but 2 losses\.$"):
+        explore_learning(history, losses[:2], examples)
 
 
 # --- mouse/04 ------

@@ -9,7 +9,12 @@ from attention_by_hand.explorers.bank import (
 )
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.explorers.general import explore_attention, explore_softmax
-from attention_by_hand.explorers.mouse import explore_reach, explore_sentence, explore_values
+from attention_by_hand.explorers.mouse import (
+    explore_learning,
+    explore_reach,
+    explore_sentence,
+    explore_values,
+)
 
 __all__ = [
     "Explorer",
@@ -17,6 +22,7 @@ __all__ = [
     "explore_bank",
     "explore_cache",
     "explore_heads",
+    "explore_learning",
     "explore_mask",
     "explore_reach",
     "explore_scaling",
