@@ -125,11 +125,13 @@ ELSEWHERE = {
         "junk-picture",
         "saved-from-colab",
     },
+    "bank/06, which prints them, and test_exercises.py": {
+        "rope-two-conventions",
+        "odd-width",
+    },
     "a lesson or a build still to come": {
         "merge-heads",
-        "rope-two-conventions",
         "averaged-heads",
-        "odd-width",
         "alone-in-a-folder",
     },
 }

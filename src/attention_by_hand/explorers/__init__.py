@@ -1,6 +1,11 @@
 """Explorers: controls beside the numbers they change. Stored, each is a still picture and words."""
 
-from attention_by_hand.explorers.bank import explore_bank, explore_mask, explore_scaling
+from attention_by_hand.explorers.bank import (
+    explore_bank,
+    explore_mask,
+    explore_rotary,
+    explore_scaling,
+)
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.explorers.general import explore_attention, explore_softmax
 
@@ -9,6 +14,7 @@ __all__ = [
     "explore_attention",
     "explore_bank",
     "explore_mask",
+    "explore_rotary",
     "explore_scaling",
     "explore_softmax",
 ]

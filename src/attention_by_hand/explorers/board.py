@@ -8,7 +8,8 @@ from IPython.display import display
 from attention_by_hand.figures import panels
 
 STYLE = """<style>
-.abh-panels {display: flex; flex-wrap: wrap; gap: 4px 16px; overflow-x: auto}
+.abh-panels {display: flex; flex-wrap: wrap; align-items: flex-start; gap: 4px 16px;
+  overflow-x: auto}
 .abh-panels table {border-collapse: collapse; font-variant-numeric: tabular-nums}
 .abh-panels caption {text-align: left; font-weight: 600; padding: 2px 0; color: inherit}
 .abh-panels th {font-weight: 400; padding: 2px 6px; text-align: right}
