@@ -146,9 +146,11 @@ ELSEWHERE = {
         "junk-picture",
         "saved-from-colab",
     },
-    "a lesson or a build still to come": {
+    "bank/06, which prints them, and test_exercises.py": {
         "rope-two-conventions",
         "odd-width",
+    },
+    "a lesson or a build still to come": {
         "alone-in-a-folder",
     },
 }

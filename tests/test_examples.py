@@ -26,6 +26,18 @@ EXPECTED = {
     ),
     "river": (["river", "bank"], [0, 2], [[2, 0], [1, 0]], ["d0", "d1"]),
     "money": (["money", "bank"], [1, 2], [[0, 2], [1, 0]], ["d0", "d1"]),
+    "dog": (
+        ["dog", "bites", "man"],
+        [0, 1, 2],
+        [[2, 0, 1, 0], [1, 0, 0, 0], [1, 1, 1, 0]],
+        ["d0", "d1", "d2", "d3"],
+    ),
+    "man": (
+        ["man", "bites", "dog"],
+        [2, 1, 0],
+        [[1, 1, 1, 0], [1, 0, 0, 0], [2, 0, 1, 0]],
+        ["d0", "d1", "d2", "d3"],
+    ),
 }
 
 
@@ -65,9 +77,9 @@ def test_every_call_gives_fresh_values():
     ("arguments", "error", "said"),
     [
         (
-            ("dog",),
+            ("fish",),
             ValueError,
-            "no example 'dog': choose one of light, cat, keyboard, river, money",
+            "no example 'fish': choose one of light, cat, keyboard, river, money, dog, man",
         ),
         (("river", "river Bank"), ValueError, "'Bank' has no vector: the words are river, money"),
         (("cat", ""), ValueError, "The text has no words"),

@@ -43,6 +43,8 @@ VALUES = {
         for s in (2, 4, 1)
     ],
     # bank/06
+    # The query turns by 2 and by .02 against the key: 2 (cos 2 + sin 2), and -3 · 2 sin .02.
+    "bank/06/score": 2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(0.02),
     # bank/07
     # bank/08
     "bank/08/rows": [10 + 11 + 12 + 13 + 14, 10 + 4],
@@ -97,6 +99,26 @@ def last_queries(X, K, V):
     return torch.stack([sdpa(x[None], K[s], V[s])[0] for x, s in zip(X, seen, strict=True)])
 
 
+def positions(T, d_model):
+    if d_model % 2:
+        raise ValueError(f"The width {d_model} is odd.")
+    rows = torch.zeros(T, d_model)
+    for i in range(T):
+        for r in range(d_model // 2):
+            turn = complex(math.e) ** (1j * i * 10000 ** (-2 * r / d_model))
+            rows[i, 2 * r], rows[i, 2 * r + 1] = turn.imag, turn.real
+    return rows
+
+
+def turned(X):
+    """Each row times the matrix that turns its pairs."""
+    rows = [
+        torch.block_diag(*(torch.tensor([[c, s], [-s, c]]) for s, c in waves.view(-1, 2).tolist()))
+        for waves in positions(*X.shape)
+    ]
+    return torch.einsum("ti,tij->tj", X, torch.stack(rows))
+
+
 FUNCTIONS = {
     "light/01/attention": lambda X: sdpa(X, X, X),
     "light/02/scaled": lambda X: torch.einsum("bqd,bkd->bqk", X, X) / X.shape[2] ** 0.5,
@@ -120,6 +142,8 @@ FUNCTIONS = {
     ),
     "bank/05/multihead": lambda X, W_Q, W_K, W_V, W_O, H: head_by_head(X, (W_Q, W_K, W_V), H) @ W_O,
     # bank/06
+    "bank/06/positions": positions,
+    "bank/06/attention": lambda Q, K, V: sdpa(turned(Q), turned(K), V, is_causal=True),
     # bank/07
     # bank/08
     "bank/08/output": lambda rows, places, K, V: last_queries(
@@ -355,6 +379,33 @@ WRITTEN = [
         "averaged",
     ),
     # bank/06
+    ("bank/06/positions", lambda T, d: positions(T + 1, d)[1:], "count from 1"),
+    (
+        "bank/06/positions",
+        lambda T, d: positions(T, d).view(T, -1, 2).flip(2).flatten(1),
+        "exchanged",
+    ),
+    ("bank/06/positions", lambda T, d: positions(T, 2).repeat(1, d // 2), "turns at one speed"),
+    (
+        "bank/06/positions",
+        lambda T, d: torch.cat(positions(T, d).view(T, -1, 2).unbind(2), dim=1),
+        "All sines stand first",
+    ),
+    ("bank/06/score", 2, "without any turn"),
+    ("bank/06/score", 2 * (math.cos(2) - math.sin(2)) + 6 * math.sin(0.02), "the wrong sign"),
+    ("bank/06/score", 2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(2), "divide its angle"),
+    ("bank/06/attention", lambda Q, K, V: sdpa(Q, K, V, is_causal=True), "Nothing has been turned"),
+    (
+        "bank/06/attention",
+        lambda Q, K, V: sdpa(turned(Q), turned(K), turned(V), is_causal=True),
+        "You turned the values",
+    ),
+    (
+        "bank/06/attention",
+        lambda Q, K, V: turned(sdpa(turned(Q), turned(K), V, is_causal=True)),
+        "You turned the output",
+    ),
+    ("bank/06/attention", lambda Q, K, V: sdpa(turned(Q), turned(K), V), "no mask"),
     # bank/07
     # bank/08
     ("bank/08/rows", [sum(range(1, 15)), 14], "read as one chunk"),
@@ -509,6 +560,24 @@ def test_numbers_are_no_booleans():
 def test_a_value_is_no_function(name, value):
     kind = type(value).__name__
     assert said(name, value) == f"not yet. The answer is a function, but this is a {kind}."
+
+
+@pytest.mark.parametrize(
+    ("width", "found"),
+    [
+        (lambda d: 1 / (d % 2 == 0), "A ValueError is needed, not ZeroDivisionError."),
+        (lambda d: [][d % 2 :], "This must be refused with a ValueError."),
+        (lambda d: positions(1, 2 + d % 2), "Your ValueError does not name 7."),
+    ],
+)
+def test_what_must_be_refused_is_tried(width, found):
+    """The width 7 of odd positions; `width` is met first and does nothing for an even one."""
+
+    def answer(T, d_model):
+        width(d_model)
+        return positions(T, d_model - d_model % 2)
+
+    assert said("bank/06/positions", answer) == f"not yet. {found} (It was given 4, 7.)"
 
 
 # --- blanks and failures --------------------------------------------------------------------------

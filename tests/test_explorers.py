@@ -25,6 +25,7 @@ from attention_by_hand.explorers import (
     explore_learning,
     explore_mask,
     explore_reach,
+    explore_rotary,
     explore_scaling,
     explore_sentence,
     explore_values,
@@ -565,6 +566,44 @@ def test_heads_that_do_not_divide_the_width_get_a_sentence(H):
 
 
 # --- bank/06 ------
+
+
+def drawn_arrows(explorer):
+    """The tips of the arrows on the board, each scaled to the length 1, y up."""
+    tips = re.findall(r'd="M0 0L(\S+) (\S+)"', explorer.board.value)
+    tips = np.array(tips, dtype=float) * [1, -1]
+    return tips / np.linalg.norm(tips, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(("q", "k"), [([2, 0], [1, 1]), ([-1, 0.5], [0, 3])])
+def test_arrows_turn_and_the_score_needs_the_distance_alone(q, k):
+    explorer = explore_rotary(q, k)
+    position, distance = explorer.controls.values()
+    places = [(c.value, c.min, c.max) for c in (position, distance)]
+    q, k = complex(*q), complex(*k)
+    for at in places[0]:
+        for away in places[1]:
+            position.value, distance.value = at, away
+            assert explorer.error is None
+            turned = np.array([q * np.exp(1j * (at + away)), k * np.exp(1j * at)])
+            arrows = np.stack([turned.real, turned.imag], axis=1)
+            board = shown(explorer)
+            assert list(board) == ["turned", "score"]
+            np.testing.assert_allclose(np.array(board["turned"], float), arrows, atol=5.1e-5)
+            score = (q * np.exp(1j * away) * k.conjugate()).real
+            np.testing.assert_allclose(np.array(board["score"], float), score, atol=5.1e-5)
+            lengths = np.linalg.norm(arrows, axis=1, keepdims=True)
+            np.testing.assert_allclose(drawn_arrows(explorer), arrows / lengths, atol=2e-3)
+            ((here, first),) = board["score"]
+            assert said(explorer) == (
+                f"The query at {at + away:g} and the key at {at:g} score {here}; "
+                f"with the key at 0 the score is {first}."
+            )
+
+
+def test_vectors_that_cannot_be_turned_get_a_sentence():
+    with pytest.raises(ValueError, match=r"q and k must have 2 numbers each, but have 3 and 2\."):
+        explore_rotary([1, 2, 3], [1, 2])
 
 
 # --- bank/07 ------

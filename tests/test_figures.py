@@ -33,7 +33,7 @@ from attention_by_hand import (
     vectors,
 )
 from attention_by_hand.examples import SENTENCES
-from attention_by_hand.figures import Table, beside
+from attention_by_hand.figures import PLANE, Arrows, Table, beside, panels
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-inf")
 
@@ -91,6 +91,14 @@ def every_picture():
             heatmap(attend(name)[1].weights, sentence(name).tokens, title=name, emphasize=2)
             for name in ("cat", "keyboard")
         ),
+    )
+    found["arrows"] = lambda: panels(
+        "Two arrows and a table",
+        [
+            Arrows("turned", [[-2.5, 0.5], [1, 1]], ["query", "key"], ["d0", "d1"]),
+            Table("score", [[1.5]], ["query"], ["key"]),
+        ],
+        "Two arrows beside a table",
     )
     found["curve"] = lambda: curve(
         {"loss": [2.0, 1.5, 0.7, 0.2], "weight of light": [0.2, 0.25, 0.24, 0.21]},
@@ -319,8 +327,8 @@ def test_showing_a_picture_sends_its_two_bundles(monkeypatch):
 
 def test_no_pyplot():
     """Its global state would show a figure twice."""
-    files = list(Path(figures.__file__).parent.glob("*.py"))
-    assert len(files) == 6
+    files = list(Path(figures.__file__).parent.rglob("*.py"))
+    assert len(files) > 6
     assert [file.name for file in files if "pyplot" in file.read_text()] == []
 
 
@@ -593,6 +601,29 @@ def test_a_label_moves_off_an_arrow_that_goes_on_in_its_direction(longer, lifted
     (axes,) = vectors([[1, 0], longer], ["short", "long"]).figure.axes
     heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
     assert (heights["short"] > 0) == lifted
+
+
+def test_arrows_are_drawn_to_their_tips_on_one_scale():
+    tips = [[3, 4], [-1, 0]]
+    table = Arrows("turned", tips, ["query", "key"], ["d0", "d1"])
+    (axes,) = panels("Turned", [table], "Two arrows").figure.axes
+    drawn = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
+    assert [arrow.arrow_patch.get_linestyle() for arrow in drawn] == ["-", "--"]
+    moved = np.array([np.subtract(arrow.xy, arrow.xyann) for arrow in drawn]) * [1, -1]
+    np.testing.assert_allclose(moved, np.array(tips) / 5 * PLANE / 2)
+    svg = re.findall(r'd="M0 0L(\S+) (\S+)"', table.html(colored=True))
+    np.testing.assert_allclose(np.array(svg, float) * [1, -1] / 96, moved, atol=1e-3)
+    legend = ["solid: query", "dashed: key"]
+    assert table.legend == legend
+    assert all(f">{line}</text>" in table.html(colored=True) for line in legend)
+    assert {shown.text for shown in written(axes)} > set(legend)
+    assert "svg" not in table.html()
+
+
+@pytest.mark.parametrize("tips", [[[1, 2, 3]], [[1, 2]] * 3])
+def test_what_is_no_pair_of_arrows_gets_a_sentence(tips):
+    with pytest.raises(ValueError, match="turned must hold 1 or 2 vectors of width 2"):
+        Arrows("turned", tips, range(len(tips)), range(len(tips[0])))
 
 
 def test_equal_vectors_share_one_label_and_both_axes_one_scale():

@@ -33,6 +33,10 @@ TABLES = {
         ("d0", "d1"),
         {"river": (0, [2, 0]), "money": (1, [0, 2]), "bank": (2, [1, 0])},
     ),
+    "dog": (
+        ("d0", "d1", "d2", "d3"),
+        {"dog": (0, [2, 0, 1, 0]), "bites": (1, [1, 0, 0, 0]), "man": (2, [1, 1, 1, 0])},
+    ),
 }
 
 # Each sentence: the table its words are looked up in, and the words.
@@ -42,6 +46,8 @@ SENTENCES = {
     "keyboard": ("mouse", "keyboard and mouse are useful"),
     "river": ("bank", "river bank"),
     "money": ("bank", "money bank"),
+    "dog": ("dog", "dog bites man"),
+    "man": ("dog", "man bites dog"),
 }
 
 
@@ -62,7 +68,7 @@ class Sentence:
 def sentence(name, text=None):
     """Return the example sentence `name`, or another `text` over the same words.
 
-    name: "light", "cat", "keyboard", "river" or "money".
+    name: "light", "cat", "keyboard", "river", "money", "dog" or "man".
     text: words separated by spaces, each from the table of `name`; None for the example's own.
     Returns a Sentence: tokens, ids, X (T, d_model), dimensions.
     Raises ValueError for an unknown name, an unknown word or an empty text; TypeError for a text

@@ -29,8 +29,10 @@ SCREEN_DPI = 96  # one CSS pixel
 FILE_DPI = 120  # sharper than the screen, small enough for a notebook
 MAX_WIDTH = 9.0  # inches: what a notebook cell is wide
 CELL_WIDTH, CELL_HEIGHT, HEAD_HEIGHT = 0.6, 0.34, 0.75  # inches
+PLANE, LEGEND_LINE = 2.0, 0.2  # inches: the side of a plane of arrows, a line under it
 BLUES = matplotlib.colormaps["Blues"].with_extremes(bad="#d9d9d9")
 BLUE, ORANGE = "#1f5a94", "#b34700"
+ARROWS = ((BLUE, "-", "solid"), (ORANGE, "--", "dashed"))
 # JupyterLab shows a PNG without its alt text; this gives the picture above the sentence below it.
 NAME_THE_PICTURE = """<style onload="
 const above = this.closest('.jp-OutputArea-child')?.previousElementSibling;
@@ -154,6 +156,57 @@ class Table:
             f"<table><caption>{html.escape(self.name)}</caption><thead><tr>"
             f"<th>{html.escape(self._corner)}</th>{head}"
             f"</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+class Arrows(Table):
+    """A Table whose rows are at most two 2-D vectors: under its numbers they stand as arrows.
+
+    The longest reaches the edge of the plane, so an arrow that turns keeps its length.
+    """
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.values.shape[1] != 2 or len(self.rows) > len(ARROWS):
+            raise ValueError(
+                f"{self.name} must hold 1 or 2 vectors of width 2, "
+                f"but its shape is {tuple(self.values.shape)}."
+            )
+        _check_finite(self)
+
+    @property
+    def tips(self):
+        """Where the arrows end, in inches from the middle of the plane; y points down."""
+        longest = float(self.values.norm(dim=-1).max()) or 1.0
+        return (self.values / longest * PLANE / 2 * torch.tensor([1, -1])).tolist()
+
+    @property
+    def legend(self):
+        return [f"{kind}: {row}" for row, (_, _, kind) in zip(self.rows, ARROWS, strict=False)]
+
+    def html(self, colored=False):
+        """As a Table; colored, with its arrows as an SVG below."""
+        table = super().html(colored)
+        if not colored:
+            return table
+        half = round(PLANE / 2 * SCREEN_DPI)
+        drawn = f'<path d="M-{half} 0H{half}M0 -{half}V{half}" stroke="#999999"/>'
+        for i, (tip, text) in enumerate(zip(self.tips, self.legend, strict=True)):
+            color, style, _ = ARROWS[i]
+            x, y = (inches * SCREEN_DPI for inches in tip)
+            dashes = ' stroke-dasharray="7 4"' if style == "--" else ""
+            turn = f"translate({x:.1f} {y:.1f}) rotate({math.degrees(math.atan2(y, x)):.1f})"
+            drawn += (
+                f'<path d="M0 0L{x:.1f} {y:.1f}" stroke="{color}" stroke-width="2.4"{dashes}/>'
+                f'<path d="M0 0l-12 5v-10z" fill="{color}" transform="{turn}"/>'
+                f'<text x="0" y="{half + 20 * (i + 1)}" text-anchor="middle" font-size="13" '
+                f'fill="{color}">{html.escape(text)}</text>'
+            )
+        edge, height = half + 4, 2 * half + 8 + 20 * len(ARROWS)
+        return (
+            f'<div>{table}<svg role="img" aria-label="The rows above as arrows from the origin" '
+            f'viewBox="-{edge} -{edge} {2 * edge} {height}" width="{2 * edge}" height="{height}" '
+            f'style="background:#ffffff;display:block;margin:6px auto">{drawn}</svg></div>'
         )
 
 
@@ -292,6 +345,9 @@ def panels(title, tables, alt, arrow="→ "):
         number = max(chain(*table.cells), key=len)  # all digits are equally wide
         cell = max(map(_text_width, [*table.columns, number])) + 0.12
         widest = max(_text_width(name, 11), _text_width(table.axes[1]))
+        plane = isinstance(table, Arrows)
+        if plane:
+            widest = max(widest, PLANE, *map(_text_width, table.legend))
         grid = max(len(table.columns) * max(CELL_WIDTH, cell), widest)
         width = label + grid + 0.15
         if left and left + width > MAX_WIDTH:
@@ -301,6 +357,7 @@ def panels(title, tables, alt, arrow="→ "):
         right = max(right, left)
         height = CELL_HEIGHT * len(table.rows)
         height = max(height, (height + _text_width(table.axes[0])) / 2)  # the name of the rows
+        height += (0.2 + PLANE + LEGEND_LINE * (len(ARROWS) + 0.5)) * plane
         bottom = max(bottom, top + HEAD_HEIGHT + height + 0.15)
     figure = Figure(figsize=(right, bottom))
     # One set of axes measured in inches: much faster to draw than one per table.
@@ -339,6 +396,25 @@ def _draw_table(axes, texts, table, title, side, x, y, width):
     texts[table.axes[1], *gray].append((x + width / 2, y - 0.32))
     texts[table.axes[0], *gray, 9, 90].append((side, y + height / 2))
     texts[title, "center", "#000000", 11].append((x + width / 2, y - 0.55))
+    if isinstance(table, Arrows):
+        middle = (x + width / 2, y + height + 0.2 + PLANE / 2)
+        _draw_plane(axes, texts, table, *middle)
+
+
+def _draw_plane(axes, texts, table, x, y):
+    half = PLANE / 2
+    for line in (([x - half, x + half], [y, y]), ([x, x], [y - half, y + half])):
+        axes.plot(*line, color="#999999", linewidth=0.8, zorder=1)
+    for i, ((right, down), text) in enumerate(zip(table.tips, table.legend, strict=True)):
+        color, style, _ = ARROWS[i]
+        _arrow(axes, (x + right, y + down), (x, y), color, style, zorder=2 + i)
+        texts[text, "center", color].append((x, y + half + LEGEND_LINE * (i + 1)))
+
+
+def _arrow(axes, tip, start, color, style, zorder):
+    look = {"arrowstyle": "-|>", "color": color, "linestyle": style, "linewidth": 1.8}
+    look |= {"shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
+    axes.annotate("", xy=tip, xytext=start, arrowprops=look, zorder=zorder)
 
 
 def _write(axes, points, text, align, color="#000000", size=9, rotation=0):
@@ -414,7 +490,7 @@ def vectors(
     margin = 0.1 * float((high - low).max()) or 0.1
     (left, bottom), (right, top) = (low - margin).tolist(), (high + margin).tolist()
     tips = {}
-    for table, color, style in zip(tables, (BLUE, ORANGE), ("-", "--"), strict=False):
+    for table, (color, style, _) in zip(tables, ARROWS, strict=False):
         suffix = "" if after is None else f" ({table.name})"
         for label, cells, tip in zip(table.rows, table.cells, table.values.tolist(), strict=True):
             tips.setdefault((color, style, suffix, *cells), (tip, []))[1].append(label)
@@ -443,11 +519,8 @@ def vectors(
     for (color, style, *_), (tip, _), text, *place in zip(
         tips, tips.values(), texts, starts, heights, strict=True
     ):
-        arrow = {"arrowstyle": "-|>", "color": color, "linestyle": style, "linewidth": 1.8}
-        arrow |= {"shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
         # Shorter arrows on top, so that a longer one in the same direction does not hide them.
-        order = 2 + 1 / (1 + math.hypot(*tip))
-        axes.annotate("", xy=tip, xytext=(0, 0), arrowprops=arrow, zorder=order)
+        _arrow(axes, tip, (0, 0), color, style, zorder=2 + 1 / (1 + math.hypot(*tip)))
         look = {"color": color, "fontsize": 9, "va": "center", "parse_math": False}
         look["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         axes.text(*place, text, **look)

@@ -164,6 +164,69 @@ def _bank_05_inputs():
 # bank/06
 
 
+def _bank_06_positions(T, d_model, wrong=None):
+    column = torch.arange(d_model, dtype=torch.float64)
+    pair = column if wrong == "angle each" else column.div(2, rounding_mode="floor")
+    power = 10000 ** ((1 if wrong == "half exponent" else 2) * pair / d_model)
+    position = torch.arange(T, dtype=torch.float64)[:, None] + (wrong == "from one")
+    angles = {"one speed": position * power**0, "multiplied": position * power}.get(
+        wrong, position / power
+    )
+    if wrong == "degrees":
+        angles = torch.deg2rad(angles)
+    waves = torch.where(column % 2 == (wrong == "exchanged"), angles.sin(), angles.cos())
+    if wrong == "in blocks":
+        waves = torch.cat([waves[:, 0::2], waves[:, 1::2]], dim=1)
+    return waves
+
+
+def _turn(x, position, halves=False, one_speed=False):
+    """Turn the pairs of the last axis: neighbors, or with `halves` one number of each half."""
+    width = x.shape[-1]
+    speeds = 10000 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angles = position * (speeds**0 if one_speed else speeds)
+    pairs = (x[..., : width // 2], x[..., width // 2 :]) if halves else (x[..., ::2], x[..., 1::2])
+    a, b = (half.double() for half in pairs)
+    turned = [a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()]
+    return torch.cat(turned, dim=-1) if halves else torch.stack(turned, dim=-1).flatten(-2)
+
+
+def _bank_06_score(query=1002, key=1000, divisor=1.0, **how):
+    q, k = matrix([2, 0, 0, 3], [1, 1, 2, 0])
+    return _turn(q, query, **how) @ _turn(k, key, **how) / divisor
+
+
+def _bank_06_attention(Q, K, V, wrong=None):
+    position = torch.arange(len(K), dtype=torch.float64)[:, None]
+    if wrong == "wrong way":
+        position = -position
+    halves = wrong == "in halves"
+    if wrong == "added":
+        Q, K = (x + _bank_06_positions(*x.shape) for x in (Q, K))
+    elif wrong != "not turned":
+        Q = Q if wrong == "key alone" else _turn(Q, position, halves)
+        K = K if wrong == "query alone" else _turn(K, position, halves)
+    V = _turn(V, position) if wrong == "values turned" else V.double()
+    output = attend(Q.double(), K.double(), V, wrong, causal(len(Q), len(K), wrong))
+    return _turn(output, position) if wrong == "turned after" else output
+
+
+def _bank_06_inputs():
+    """Sizes that differ, and scores that are not symmetric."""
+    return [
+        (
+            matrix([2, 0, 1, 1], [0, 1, 1, 0], [1, 2, 0, 1]),
+            matrix([1, 1, 0, 2], [0, 2, 1, 0], [2, 0, 1, 1]),
+            matrix([1, 0], [0, 2], [3, 1]),
+        ),
+        (
+            matrix([1, 2], [2, 0], [0, 1], [1, 1]),
+            matrix([0, 1], [1, 1], [2, 1], [1, 0]),
+            matrix([1, 0, 2, 0], [0, 2, 1, 0], [3, 1, 0, 1], [2, 2, 0, 0]),
+        ),
+    ]
+
+
 # bank/07
 
 
@@ -461,6 +524,67 @@ BANK = {
         lambda: list(_bank_05_inputs()),
     ),
     # bank/06
+    "bank/06/positions": Exercise(
+        _bank_06_positions,
+        {
+            said: partial(_bank_06_positions, wrong=wrong)
+            for wrong, said in {
+                "exchanged": "Sine and cosine are exchanged: the sine stands in the even column.",
+                "from one": "Your positions count from 1; the first row is that of position 0.",
+                "one speed": "Every pair turns at one speed: divide the angle.",
+                "multiplied": "You multiplied the position by the power of 10000; divide it.",
+                "half exponent": "Your exponent is half of what it should be: 2 · pair / d_model.",
+                "angle each": "The two columns of a pair share one angle; yours have one each.",
+                "in blocks": "All sines stand first; they must take turns with the cosines.",
+                "degrees": "You took the angles as degrees; they are radians.",
+            }.items()
+        },
+        inputs=lambda: [(3, 4), (5, 6), (2, 2)],
+        refused=lambda: [((4, 7), "7")],
+    ),
+    "bank/06/score": Exercise(
+        _bank_06_score,
+        {
+            "This is the score without any turn.": partial(_bank_06_score, 0, 0),
+            "The distance has the wrong sign: the query stands after the key.": partial(
+                _bank_06_score, 1000, 1002
+            ),
+            "You turned the query alone.": partial(_bank_06_score, key=0),
+            "You turned the key alone.": partial(_bank_06_score, query=0),
+            "You added the positions; the distance is their difference.": partial(
+                _bank_06_score, 1002, -1000
+            ),
+            "The second pair turned as fast as the first; divide its angle.": partial(
+                _bank_06_score, one_speed=True
+            ),
+            "You turned in halves; here neighbors make a pair.": partial(
+                _bank_06_score, halves=True
+            ),
+            "You took the angles as degrees; they are radians.": partial(
+                _bank_06_score, math.radians(1002), math.radians(1000)
+            ),
+            "You divided by √d_k; the score itself is asked.": partial(_bank_06_score, divisor=2.0),
+        },
+    ),
+    "bank/06/attention": exercise(
+        _bank_06_attention,
+        "unscaled, by d_k, transposed, no mask, mask after, columns, keys mixed, not mixed, "
+        "scores mixed",
+        _bank_06_inputs,
+        {
+            said: partial(_bank_06_attention, wrong=wrong)
+            for wrong, said in {
+                "not turned": "Nothing has been turned: give each row its position.",
+                "query alone": "You turned the queries alone; the keys turn as well.",
+                "key alone": "You turned the keys alone; the queries turn as well.",
+                "wrong way": "You turned the wrong way, by the negative angle.",
+                "in halves": "You turned in halves; here neighbors make a pair.",
+                "values turned": "You turned the values, too; they stay as they are.",
+                "turned after": "You turned the output, too; it stays as it is.",
+                "added": "You added sinusoidal positions; here queries and keys are turned.",
+            }.items()
+        },
+    ),
     # bank/07
     # bank/08
     "bank/08/rows": Exercise(

@@ -21,11 +21,14 @@ class Exercise:
     mistakes: what to say -> a function of the same input that returns the wrong answer.
     inputs: returns the argument tuples a learner's function is tried on; None where the answer is
     a value.
+    refused: returns the argument tuples that the learner's function must refuse with a ValueError,
+    each with the word that its message must hold.
     """
 
     right: Callable
     mistakes: dict[str, Callable]
     inputs: Callable | None = None
+    refused: Callable = tuple
 
 
 def verdict(exercise, answer):
@@ -38,10 +41,7 @@ def verdict(exercise, answer):
         return f"not yet. The answer is a function, but this is a {type(answer).__name__}."
     passed = set()  # the sizes of the inputs on which it was right
     for arguments in exercise.inputs():
-        shown = ", ".join(
-            f"a tensor {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{a}"
-            for a in arguments
-        )
+        shown = _show(arguments)
         try:
             # A copy: a function that changes its input must not change what it is judged by.
             result = answer(*copy.deepcopy(arguments))
@@ -59,7 +59,24 @@ def verdict(exercise, answer):
         if said != "right.":
             return said
         passed.add(shown)
+    for arguments, word in exercise.refused():
+        given = f"(It was given {_show(arguments)}.)"
+        try:
+            answer(*copy.deepcopy(arguments))
+        except ValueError as error:
+            if word not in str(error):
+                return f"not yet. Your ValueError does not name {word}. {given}"
+        except Exception as error:
+            return f"not yet. A ValueError is needed, not {type(error).__name__}. {given}"
+        else:
+            return f"not yet. This must be refused with a ValueError. {given}"
     return "right."
+
+
+def _show(arguments):
+    return ", ".join(
+        f"a tensor {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{a}" for a in arguments
+    )
 
 
 def _judge(exercise, arguments, answer):

@@ -5,6 +5,7 @@ from attention_by_hand.explorers.bank import (
     explore_cache,
     explore_heads,
     explore_mask,
+    explore_rotary,
     explore_scaling,
 )
 from attention_by_hand.explorers.board import Explorer
@@ -25,6 +26,7 @@ __all__ = [
     "explore_learning",
     "explore_mask",
     "explore_reach",
+    "explore_rotary",
     "explore_scaling",
     "explore_sentence",
     "explore_softmax",

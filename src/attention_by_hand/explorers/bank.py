@@ -8,7 +8,7 @@ import torch
 from attention_by_hand.attention import Attention, attention, causal_mask
 from attention_by_hand.examples import sentence
 from attention_by_hand.explorers.board import Explorer
-from attention_by_hand.figures import Table, most_attended, steps
+from attention_by_hand.figures import Arrows, Table, most_attended, steps
 
 # bank/02
 
@@ -170,6 +170,44 @@ def explore_heads(example, W_Q, W_K, W_V, H):
 
 
 # bank/06
+
+
+def explore_rotary(q, k):
+    """Explore rotary positions in a plane: turn a query and a key, and see their score.
+
+    q, k: 2 numbers each, turned by 1 radian per position. The query stands `distance` positions
+    after the key. The score is shown for this place and for the key at position 0.
+    Returns an Explorer. Raises ValueError for another width than 2.
+    """
+    if not len(q) == len(k) == 2:
+        raise ValueError(f"q and k must have 2 numbers each, but have {len(q)} and {len(k)}.")
+    x, y = torch.tensor([[*q], [*k]], dtype=torch.float64).T
+
+    def turn(*positions):
+        angles = torch.tensor(positions, dtype=torch.float64)
+        cos, sin = torch.cos(angles), torch.sin(angles)
+        return torch.stack([x * cos - y * sin, x * sin + y * cos], dim=-1)
+
+    def tables(position, distance):
+        here, first = turn(position + distance, position), turn(distance, 0)
+        rows = [f"query at {position + distance:g}", f"key at {position:g}"]
+        scores = [[query @ key for query, key in (here, first)]]
+        return [
+            Arrows("turned", here, rows, ["d0", "d1"], ("vector", "dimension")),
+            Table("score", scores, ["query · key"], ["here", "key at 0"], ("", "place")),
+        ]
+
+    def says(tables):
+        (query, key), ((here, first),) = tables[0].rows, tables[1].cells
+        return f"The {query} and the {key} score {here}; with the key at 0 the score is {first}."
+
+    controls = {
+        name: widgets.FloatSlider(
+            value=value, min=0, max=12, step=1, description=name, readout_format=".0f"
+        )
+        for name, value in (("position", 3), ("distance", 1))
+    }
+    return Explorer("A query and a key, turned by their positions", controls, tables, says)
 
 
 # bank/07
