@@ -145,8 +145,10 @@ def test_init_holds_the_public_names_and_nothing_else():
 
 def test_the_helper_stays_thin():
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert max(lines.values()) <= 700, lines
-    assert sum(lines.values()) <= 3_000, lines
+    known_mistakes = sum(count for path, count in lines.items() if part_of(path) == "exercises")
+    assert max(lines.values()) <= 800, lines
+    assert sum(lines.values()) - known_mistakes <= 1_800, lines
+    assert known_mistakes <= 1_600, lines
 
 
 def test_importing_the_helper_loads_neither_the_compiler_nor_pyplot():
