@@ -39,6 +39,8 @@ VALUES = {
     # bank/05
     # bank/06
     # bank/07
+    "bank/07/guess": (math.log(27) - math.log(4)) / 3,  # -ln of 2/3 · 2/3 · 1/3 = 4/27
+    "bank/07/patched": [0.75, 2.25],
     # bank/08
     # mouse/01
     # mouse/02
@@ -79,6 +81,9 @@ FUNCTIONS = {
     # bank/05
     # bank/06
     # bank/07
+    "bank/07/loss": lambda logits, targets, real: F.cross_entropy(
+        logits.flatten(0, 1), targets.masked_fill(~real, -100).flatten(), ignore_index=-100
+    ),
     # bank/08
     # mouse/01
     # mouse/02
@@ -237,6 +242,30 @@ WRITTEN = [
     # bank/05
     # bank/06
     # bank/07
+    ("bank/07/loss", lambda x, t, real: F.cross_entropy(x[:, -1], t[:, -1]), "position alone"),
+    ("bank/07/loss", lambda x, t, real: F.cross_entropy(x.mT, t), "You counted the padding"),
+    (
+        "bank/07/loss",
+        lambda x, t, real: (F.cross_entropy(x.mT, t, reduction="none") * real).mean(),
+        "divided by the number of all positions",
+    ),
+    (
+        "bank/07/loss",
+        lambda x, t, real: F.cross_entropy(x[real], t[real], reduction="sum"),
+        "You added up",
+    ),
+    (
+        "bank/07/loss",
+        lambda x, t, real: F.nll_loss(softmax(x)[real], t[real]),
+        "mean of the probabilities",
+    ),
+    ("bank/07/loss", lambda x, t, real: F.nll_loss(x[real], t[real]), "These are the logits"),
+    ("bank/07/guess", math.log(2), "This is ln 2"),
+    ("bank/07/guess", 0.9183, "base 2"),
+    ("bank/07/guess", -math.log(2 / 3), "after river bank alone"),
+    ("bank/07/patched", [0.25 * 4 + 0.75 * 1, 0.75], "before the patch"),
+    ("bank/07/patched", [0.25 * 4, 0.75 * 6], "You patched the value of bank"),
+    ("bank/07/patched", [0, 6], "place of the whole output"),
     # bank/08
     # mouse/01
     # mouse/02
