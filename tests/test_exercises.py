@@ -46,6 +46,8 @@ VALUES = {
     # The query turns by 2 and by .02 against the key: 2 (cos 2 + sin 2), and -3 · 2 sin .02.
     "bank/06/score": 2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(0.02),
     # bank/07
+    "bank/07/guess": (math.log(27) - math.log(4)) / 3,  # -ln of 2/3 · 2/3 · 1/3 = 4/27
+    "bank/07/patched": [0.75, 2.25],
     # bank/08
     "bank/08/rows": [10 + 11 + 12 + 13 + 14, 10 + 4],
     "bank/08/memory": 288,  # K and V, 18 layers, 8 heads of 64 numbers of 4 bytes: 72 KiB a token
@@ -145,6 +147,9 @@ FUNCTIONS = {
     "bank/06/positions": positions,
     "bank/06/attention": lambda Q, K, V: sdpa(turned(Q), turned(K), V, is_causal=True),
     # bank/07
+    "bank/07/loss": lambda logits, targets, real: F.cross_entropy(
+        logits.flatten(0, 1), targets.masked_fill(~real, -100).flatten(), ignore_index=-100
+    ),
     # bank/08
     "bank/08/output": lambda rows, places, K, V: last_queries(
         rows + places[len(K) :][: len(rows)], K, V
@@ -407,6 +412,30 @@ WRITTEN = [
     ),
     ("bank/06/attention", lambda Q, K, V: sdpa(turned(Q), turned(K), V), "no mask"),
     # bank/07
+    ("bank/07/loss", lambda x, t, real: F.cross_entropy(x[:, -1], t[:, -1]), "position alone"),
+    ("bank/07/loss", lambda x, t, real: F.cross_entropy(x.mT, t), "You counted the padding"),
+    (
+        "bank/07/loss",
+        lambda x, t, real: (F.cross_entropy(x.mT, t, reduction="none") * real).mean(),
+        "divided by the number of all positions",
+    ),
+    (
+        "bank/07/loss",
+        lambda x, t, real: F.cross_entropy(x[real], t[real], reduction="sum"),
+        "You added up",
+    ),
+    (
+        "bank/07/loss",
+        lambda x, t, real: F.nll_loss(softmax(x)[real], t[real]),
+        "mean of the probabilities",
+    ),
+    ("bank/07/loss", lambda x, t, real: F.nll_loss(x[real], t[real]), "These are the logits"),
+    ("bank/07/guess", math.log(2), "This is ln 2"),
+    ("bank/07/guess", 0.9183, "base 2"),
+    ("bank/07/guess", -math.log(2 / 3), "after river bank alone"),
+    ("bank/07/patched", [0.25 * 4 + 0.75 * 1, 0.75], "before the patch"),
+    ("bank/07/patched", [0.25 * 4, 0.75 * 6], "You patched the value of bank"),
+    ("bank/07/patched", [0, 6], "place of the whole output"),
     # bank/08
     ("bank/08/rows", [sum(range(1, 15)), 14], "read as one chunk"),
     ("bank/08/rows", [14, 60], "The order is exchanged"),

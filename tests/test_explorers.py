@@ -1,8 +1,10 @@
 """Explorers: every control at its ends, and the numbers shown against numbers computed here."""
 
+import gc
 import html
 import random
 import re
+import sys
 
 import ipywidgets as widgets
 import numpy as np
@@ -28,7 +30,9 @@ from attention_by_hand.explorers import (
     explore_rotary,
     explore_scaling,
     explore_sentence,
+    explore_training,
     explore_values,
+    progress,
 )
 
 W_Q = torch.tensor([[1.0, 0], [0, 1], [1, 0], [0, 1]])
@@ -607,6 +611,114 @@ def test_vectors_that_cannot_be_turned_get_a_sentence():
 
 
 # --- bank/07 ------
+
+# The package's name `progress` is the function, so the module is taken from where all are kept.
+progress_module = sys.modules[progress.__module__]
+RUNS, PHRASES, WORDS = ["good", "stuck"], ["river bank", "money bank"], ["bank", "shore", "loan"]
+
+
+def training():
+    """Three steps of two runs, the first of which learns."""
+    drawn = np.random.RandomState(0)
+    history = {
+        "loss": np.array([[1.25, 1.5], [0.5, 0.7], [0.03125, 0.6931]]),
+        "weights": softmax(drawn.normal(size=(3, 2, 2, 2))),
+        "probabilities": softmax(drawn.normal(size=(3, 2, 2, 3))),
+    }
+    history["probabilities"][2, 0] = [[0.01, 0.98, 0.01], [0.01, 0.01, 0.98]]
+    history["probabilities"][2, 1] = [0.01, 0.49, 0.5]
+    return history
+
+
+def test_each_step_of_a_training_is_shown():
+    history = training()
+    tensors = {name: torch.tensor(values) for name, values in history.items()}
+    explorer = explore_training(tensors, RUNS, PHRASES, WORDS)
+    (step,) = explorer.controls.values()
+    assert list(step.options) == ends(step) == [0, 1, 2]
+    for number in [1, 2, 0]:
+        step.value = number
+        assert explorer.error is None
+        board = shown(explorer)
+        assert list(board) == ["loss", "weights of bank", "probabilities"]
+        for found, values in zip(board.values(), history.values(), strict=True):
+            expected = values[number].reshape(len(found), -1)
+            np.testing.assert_allclose(np.array(found, float), expected, atol=5.1e-5)
+    for run in RUNS:
+        for phrase in PHRASES:
+            assert explorer.board.value.count(f">{phrase}, {run}<") == 2
+
+
+def test_the_sentence_of_a_training_is_true():
+    tensors = {name: torch.tensor(values) for name, values in training().items()}
+    explorer = explore_training(tensors, RUNS, PHRASES, WORDS)
+    explorer.controls["step"].value = 2
+    assert said(explorer) == (
+        "good has the loss 0.0312 and expects shore and loan; "
+        "stuck has the loss 0.6931 and expects loan and loan."
+    )
+
+
+def test_names_that_do_not_match_a_training_are_refused():
+    tensors = {name: torch.tensor(values) for name, values in training().items()}
+    with pytest.raises(ValueError, match=r"loss has shape \(2, 1\), but there are 3 row labels"):
+        explore_training(tensors, ["a", "b", "c"], PHRASES, WORDS)
+    with pytest.raises(ValueError, match=r"probabilities has shape \(4, 3\)"):
+        explore_training(tensors, RUNS, PHRASES, ["shore", "loan"])
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """What a progress bar displays and when it clears, and the bars themselves."""
+    log, bars = [], []
+    make = widgets.IntProgress
+
+    def made(**rest):
+        bars.append(make(**rest))
+        return bars[-1]
+
+    monkeypatch.setattr(progress_module.widgets, "IntProgress", made)
+    monkeypatch.setattr(progress_module, "display", lambda data, raw: log.append((data, raw)))
+    monkeypatch.setattr(progress_module, "clear_output", lambda: log.append("cleared"))
+    return log, bars
+
+
+def test_progress_hands_out_each_item_and_shows_how_far_it_is(sent):
+    log, bars = sent
+    seen = [(item, bars[0].value, len(log)) for item in progress(["a", "b", "c"], "letters")]
+    assert seen == [("a", 0, 1), ("b", 1, 1), ("c", 2, 1)]
+    (bar,) = bars
+    assert (bar.description, bar.max, bar.value) == ("letters", 3, 3)
+
+
+@pytest.mark.parametrize("stop_at", [None, 1])
+def test_progress_shows_a_view_without_words_and_clears_it(sent, stop_at):
+    log, bars = sent
+    for item in progress(range(3), "numbers"):
+        model_id = bars[0].model_id
+        if item == stop_at:
+            break
+    (data, raw), *rest = log
+    assert raw
+    assert list(data) == ["application/vnd.jupyter.widget-view+json"]
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == model_id
+    assert rest == ["cleared"]
+    assert bars[0].comm is None  # closed
+
+
+def test_progress_clears_after_an_error_too(sent):
+    log, _ = sent
+    with pytest.raises(ZeroDivisionError):
+        for item in progress([0], "numbers"):
+            1 / item
+    del item
+    gc.collect()
+    assert log[-1] == "cleared"
+
+
+def test_progress_needs_a_length(sent):
+    with pytest.raises(TypeError, match="len"):
+        next(progress(iter([1]), "numbers"))
 
 
 # --- bank/08 ------

@@ -230,6 +230,36 @@ def _bank_06_inputs():
 # bank/07
 
 
+def _bank_07_loss(logits, targets, real, axis=-1, mean=lambda right, real: -right[real].mean()):
+    logs = torch.log_softmax(logits, dim=axis)
+    return mean(logs.gather(-1, targets[..., None])[..., 0], real)
+
+
+def _bank_07_inputs():
+    """A padded batch, then one without padding and with other sizes."""
+    padded = torch.stack(
+        [
+            matrix([2, 0, 1, -1], [0, 3, 1, 1], [1, 0, 0, 2]),
+            matrix([0, 1, 2, 0], [1, 1, 4, 0], [3, 0, 1, 1]),
+        ]
+    )
+    real = torch.tensor([[True, True, True], [True, False, False]])
+    full = matrix([1, 0, 2], [0, 1, 0])[None]
+    return [
+        (padded, torch.tensor([[0, 1, 3], [1, 2, 3]]), real),
+        (full, torch.tensor([[2, 0]]), torch.ones(1, 2, dtype=torch.bool)),
+    ]
+
+
+def _bank_07_guess(shore=2 / 3, phrases=(2 / 3, 1 / 3), log=math.log):
+    """The loss of a model that gives `shore` to shore and the rest to loan, always."""
+    return -(phrases[0] * log(shore) + phrases[1] * log(1 - shore))
+
+
+def _bank_07_patched(weights=(0.25, 0.75), first=(0, 6), second=(1, 1)):
+    return matrix(weights)[0] @ matrix(first, second)
+
+
 # bank/08
 
 
@@ -586,6 +616,109 @@ BANK = {
         },
     ),
     # bank/07
+    "bank/07/loss": Exercise(
+        right=_bank_07_loss,
+        mistakes={
+            said: partial(_bank_07_loss, **wrong)
+            for said, wrong in {
+                "You counted the padding; only the real positions have a next word.": {
+                    "mean": lambda right, real: -right.mean()
+                },
+                "You took the last position alone; every real position counts.": {
+                    "mean": lambda right, real: -right[:, -1].mean()
+                },
+                "You divided by the number of all positions; divide by that of the real ones.": {
+                    "mean": lambda right, real: -(right * real).mean()
+                },
+                "You took the mean in each phrase first; take one mean over all real positions.": {
+                    "mean": lambda right, real: (
+                        -((right * real).sum(dim=1) / real.sum(dim=1)).mean()
+                    )
+                },
+                "You added up; divide by the number of real positions.": {
+                    "mean": lambda right, real: -right[real].sum()
+                },
+                "The sign is missing: a logarithm of a probability is negative.": {
+                    "mean": lambda right, real: right[real].mean()
+                },
+                "You took the mean of the probabilities; take the logarithm of each.": {
+                    "mean": lambda right, real: -right[real].exp().mean()
+                },
+                "You took the logarithm of the mean; take the mean of the logarithms.": {
+                    "mean": lambda right, real: -right[real].exp().mean().log()
+                },
+                "This is the logarithm to base 2; take the natural one, ln.": {
+                    "mean": lambda right, real: -right[real].mean() / math.log(2)
+                },
+                "The softmax ran over the positions; it runs over the words.": {"axis": 1},
+                "The softmax ran over the phrases; it runs over the words.": {"axis": 0},
+            }.items()
+        }
+        | {
+            "These are the logits; a softmax makes probabilities of them.": (
+                lambda logits, targets, real: (
+                    -logits.gather(-1, targets[..., None])[..., 0][real].mean()
+                )
+            )
+        },
+        inputs=_bank_07_inputs,
+    ),
+    "bank/07/guess": Exercise(
+        right=_bank_07_guess,
+        mistakes={
+            "This is ln 2, for one half each; two of the three phrases want shore.": partial(
+                _bank_07_guess, shore=1 / 2
+            ),
+            "This is ln 3, a guess among three words; only two words are wanted.": (
+                lambda: math.log(3)
+            ),
+            "This is ln 5, a guess among five words; only two words are wanted.": (
+                lambda: math.log(5)
+            ),
+            "This is the logarithm to base 2; take the natural one, ln.": partial(
+                _bank_07_guess, log=math.log2
+            ),
+            "You gave the two words equal say; two phrases want shore and one wants loan.": partial(
+                _bank_07_guess, phrases=(1 / 2, 1 / 2)
+            ),
+            "This is the loss after river bank alone; one phrase in three wants loan.": partial(
+                _bank_07_guess, phrases=(1, 0)
+            ),
+            "You exchanged the probabilities; shore is wanted more often.": partial(
+                _bank_07_guess, shore=1 / 3
+            ),
+            "This is the sum over the three phrases; take the mean.": lambda: 3 * _bank_07_guess(),
+            "You took the logarithm of the mean; take the mean of the logarithms.": (
+                lambda: -math.log(2 / 3 * 2 / 3 + 1 / 3 * 1 / 3)
+            ),
+            "Always saying shore costs an infinite loss after money bank.": lambda: math.inf,
+            "The sign is missing: a logarithm of a probability is negative.": (
+                lambda: -_bank_07_guess()
+            ),
+        },
+    ),
+    "bank/07/patched": Exercise(
+        right=_bank_07_patched,
+        mistakes={
+            "This is the output before the patch.": partial(_bank_07_patched, first=(4, 0)),
+            "You patched the value of bank; it is the value of river that goes.": partial(
+                _bank_07_patched, first=(4, 0), second=(0, 6)
+            ),
+            "You put the value in the place of the whole output; it goes in by its weight.": (
+                lambda: [0, 6]
+            ),
+            "You exchanged the weights; the place of river keeps its 0.25.": partial(
+                _bank_07_patched, weights=(0.75, 0.25)
+            ),
+            "You added the new value; it takes the place of the old one.": partial(
+                _bank_07_patched, first=(4, 6)
+            ),
+            "This is what the patch adds to the output; the output itself is asked.": partial(
+                _bank_07_patched, first=(-4, 6), second=(0, 0)
+            ),
+            "You left the value of bank out.": partial(_bank_07_patched, second=(0, 0)),
+        },
+    ),
     # bank/08
     "bank/08/rows": Exercise(
         right=_bank_08_rows,

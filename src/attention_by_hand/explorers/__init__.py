@@ -7,6 +7,7 @@ from attention_by_hand.explorers.bank import (
     explore_mask,
     explore_rotary,
     explore_scaling,
+    explore_training,
 )
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.explorers.general import explore_attention, explore_softmax
@@ -16,6 +17,7 @@ from attention_by_hand.explorers.mouse import (
     explore_sentence,
     explore_values,
 )
+from attention_by_hand.explorers.progress import progress
 
 __all__ = [
     "Explorer",
@@ -30,5 +32,7 @@ __all__ = [
     "explore_scaling",
     "explore_sentence",
     "explore_softmax",
+    "explore_training",
     "explore_values",
+    "progress",
 ]

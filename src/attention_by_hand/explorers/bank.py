@@ -213,6 +213,42 @@ def explore_rotary(q, k):
 # bank/07
 
 
+def explore_training(history, runs, phrases, words):
+    """Explore a training step by step: each run's loss, where the last word attends, its answer.
+
+    history: "loss" (N, S), "weights" (N, S, B, 2) of the last query and "probabilities"
+    (N, S, B, number of words) of the next word, for N steps, S runs and B phrases of two words.
+    runs: S names. phrases: B phrases with the same last word. words: the vocabulary.
+    Returns an Explorer. Raises ValueError when names and history do not match.
+    """
+    last = phrases[0].split()[-1]
+    rows = [f"{phrase}, {run}" for run in runs for phrase in phrases]
+
+    def tables(step):
+        loss, weights, probabilities = (
+            history[name][step] for name in ("loss", "weights", "probabilities")
+        )
+        keys = ["first word", last]
+        return [
+            Table("loss", loss[:, None], runs, [""], ("run", "")),
+            Table(f"weights of {last}", weights.flatten(0, 1), rows, keys, ("in", "key")),
+            Table("probabilities", probabilities.flatten(0, 1), rows, words, ("", "next word")),
+        ]
+
+    def says(tables):
+        loss, _, probabilities = tables
+        answers = [words[i] for i in probabilities.values.argmax(dim=-1)]
+        told = []
+        for i, (run, cells) in enumerate(zip(runs, loss.cells, strict=True)):
+            said = " and ".join(answers[i * len(phrases) : (i + 1) * len(phrases)])
+            told.append(f"{run} has the loss {cells[0]} and expects {said}")
+        return "; ".join(told) + "."
+
+    steps, wide = range(len(history["loss"])), widgets.Layout(width="600px")
+    slider = widgets.SelectionSlider(options=steps, description="step", layout=wide)
+    return Explorer("Training, step by step", {"step": slider}, tables, says)
+
+
 # bank/08
 
 

@@ -1,0 +1,25 @@
+"""progress: a bar that is seen while a loop runs, and is gone when it ends."""
+
+import ipywidgets as widgets
+from IPython.display import clear_output, display
+
+
+def progress(items, label):
+    """Yield each of the items, and show beside the label how many are done.
+
+    items: a list, a range, or what else has a length. label: a few words.
+    The bar leaves nothing behind, and takes with it what its cell has shown before: begin a cell
+    with it. Raises TypeError for items without a length.
+    """
+    style = {"description_width": "initial"}  # the label is never cut off
+    bar = widgets.IntProgress(max=len(items), description=label, style=style)
+    view = {"model_id": bar.model_id, "version_major": 2, "version_minor": 0}
+    # A view without words: nbval compares the words of an output, also of one that was cleared.
+    display({"application/vnd.jupyter.widget-view+json": view}, raw=True)
+    try:
+        for item in items:
+            yield item
+            bar.value += 1
+    finally:
+        bar.close()
+        clear_output()
