@@ -907,7 +907,7 @@ def learning():
     return history, [0.7, 0.25, 0.1], [sentence("cat"), sentence("cat", "useful mouse keyboard")]
 
 
-def test_each_step_of_a_training_is_shown():
+def test_each_step_of_learning_is_shown():
     history, losses, examples = learning()
     explorer = explore_learning(history, losses, examples)
     step = explorer.controls["step"]

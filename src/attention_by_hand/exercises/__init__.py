@@ -1,11 +1,12 @@
 """check: says whether an answer is right, or names the mistake. It never shows the answer."""
 
 from attention_by_hand.exercises.bank import BANK
+from attention_by_hand.exercises.decoder import DECODER
 from attention_by_hand.exercises.judge import verdict
 from attention_by_hand.exercises.light import LIGHT
 from attention_by_hand.exercises.mouse import MOUSE
 
-EXERCISES = LIGHT | MOUSE | BANK
+EXERCISES = LIGHT | MOUSE | BANK | DECODER
 
 
 def check(name, answer):
