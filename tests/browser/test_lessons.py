@@ -7,7 +7,7 @@ import browser
 import ipywidgets as widgets
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import TimeoutError
+from playwright.sync_api import TimeoutError, expect
 
 from attention_by_hand.explorers import Explorer
 from notebooks import FOLDER, ROOT, all_paths, read, run_solved
@@ -56,9 +56,8 @@ def lesson(request, address, chrome):
         assert page.get_by_text("model not found").count() == 0
         shown_before = page.locator(PICTURES).count()
         browser.run_all(page)
-        for box in found.boxes():
-            box.locator(BOARD).wait_for()
-        assert shown_before == page.locator(PICTURES).count() + len(found.explorers)
+        expect(page.locator(BOARD)).to_have_count(len(found.explorers))
+        expect(page.locator(PICTURES)).to_have_count(shown_before - len(found.explorers))
         yield found
     finally:
         if request.session.testsfailed > failed:
