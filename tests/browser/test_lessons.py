@@ -77,6 +77,7 @@ def press(page, control, handle):
     if isinstance(control, widgets.Text):
         words = control.value.split()
         handle.fill(" ".join(words[:-1]))
+        page.keyboard.press("Enter")
         control.value = " ".join(words[:-1])
     elif isinstance(control, widgets.Checkbox):
         page.keyboard.press("Space")
