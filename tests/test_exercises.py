@@ -493,6 +493,11 @@ WRITTEN = [
     ("mouse/03/scores", [[0, 4, 0], [2, 4, 0.5], [0, 1, 0]], "It is transposed"),
     ("mouse/03/scores", [[4, 2, 1], [2, 2, 0.5], [1, 0.5, 0.25]], "You left out both matrices"),
     (
+        "mouse/03/scores",
+        torch.softmax(torch.tensor([[0, 2, 0], [4, 4, 1], [0, 0.5, 0]]) / 2**0.5, dim=-1),
+        "These are weights",
+    ),
+    (
         "mouse/03/output",
         lambda X, q, k, v, i: sdpa(X[i] @ q[None], X @ k, X @ v, scale=1.0)[0],
         "unscaled",
@@ -500,7 +505,15 @@ WRITTEN = [
     ("mouse/03/output", lambda X, q, k, v, i: sdpa(X @ k, X @ q, X @ v)[i], "transposed"),
     ("mouse/03/output", lambda X, q, k, v, i: sdpa(X @ q, X @ k, X)[i], "You mixed X itself"),
     ("mouse/03/output", lambda X, q, k, v, i: (X @ v).mean(0), "equally mixed"),
+    (
+        "mouse/03/output",
+        lambda X, q, k, v, i: sdpa(X @ q, X @ k, X @ v, scale=v.shape[1] ** -0.5)[i],
+        "You divided by √d_v",
+    ),
+    ("mouse/03/output", lambda X, q, k, v, i: sdpa(X @ q, X @ k, X @ v)[2], "the output of word 2"),
     ("mouse/03/patched", [1.0522, 0.3278, 0.2066], "This is the output without the exchange"),
+    ("mouse/03/patched", [1.0522, 0.6035, 0.2066], "You added the value of keyboard"),
+    ("mouse/03/patched", [0.7245, 0.6555, 0.2066], "You exchanged the value of mouse"),
     # mouse/04
     ("mouse/04/matrix", torch.tensor([[0, 1], [0, 1], [1, 0]]).T, "It is transposed"),
     ("mouse/04/matrix", [[1, 0], [1, 0], [0, 1]], "The order is exchanged"),

@@ -82,13 +82,13 @@ def _mouse_03_output(X, W_Q, W_K, W_V, position, wrong=None):
     return attend(queries(X, W_Q, wrong), X @ W_K, X @ W_V, wrong)[position]
 
 
-def _mouse_03_patched(wrong=None, word=4, mixed=None):
+def _mouse_03_patched(wrong=None, word=4, mixed=None, asks=2, kept=0):
     """mouse in the cat sentence, its weights as they are, one value exchanged for keyboard's."""
     X = sentence("cat").X
     V = X.clone()
-    V[word] = matrix(0, 2, 0)
+    V[word] = matrix(0, 2, 0) + kept * X[word]
     asked = V if mixed == "keys too" else X
-    return attend(asked, asked, X if mixed == "none" else V, wrong)[2]
+    return attend(asked, asked, X if mixed == "none" else V, wrong)[asks]
 
 
 # mouse/04
@@ -247,6 +247,9 @@ MOUSE = {
             "You divided by √d_model; the scores themselves are asked.": partial(
                 _mouse_03_scores, divisor=math.sqrt(3)
             ),
+            "These are weights; the scores come before the softmax.": lambda: torch.softmax(
+                _mouse_03_scores(divisor=math.sqrt(2)), dim=-1
+            ),
         },
     ),
     "mouse/03/output": exercise(
@@ -267,6 +270,14 @@ MOUSE = {
             "This is another word's output: position counts from 0.": (
                 lambda X, W_Q, W_K, W_V, position: attend(X @ W_Q, X @ W_K, X @ W_V)[position - 1]
             ),
+            "This is the output of word 2; the word at `position` is asked.": (
+                lambda X, W_Q, W_K, W_V, position: attend(X @ W_Q, X @ W_K, X @ W_V)[2]
+            ),
+            "You divided by √d_v, the width of a value; the divisor is √d_k, of a key.": (
+                lambda X, W_Q, W_K, W_V, position: attend(
+                    X @ W_Q * math.sqrt(W_K.shape[1] / W_V.shape[1]), X @ W_K, X @ W_V
+                )[position]
+            ),
         },
     ),
     "mouse/03/patched": exercise(
@@ -283,6 +294,15 @@ MOUSE = {
             ),
             "You exchanged the value of are; friends is word 4.": partial(
                 _mouse_03_patched, word=3
+            ),
+            "You exchanged the value of mouse; friends is word 4.": partial(
+                _mouse_03_patched, word=2
+            ),
+            "This is the output of friends; the output of mouse is asked.": partial(
+                _mouse_03_patched, asks=4
+            ),
+            "You added the value of keyboard to that of friends; put it in its place.": partial(
+                _mouse_03_patched, kept=1
             ),
         },
     ),
