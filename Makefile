@@ -11,14 +11,15 @@ none = $(error Python 3.11 or newer is needed and was not found (looked for: $(P
 	install it from python.org, or name yours: make $@ PYTHON=/path/to/python3)
 course = @"$(or $(find),$(none))" tools/course.py
 
-.PHONY: help lab test lint refresh bench clean
+.PHONY: help lab test lint refresh html bench clean
 
 help:
 	@echo "make lab      open the course in JupyterLab (PORT=8890 chooses the port)"
 	@echo "make test     check everything: style, spelling, the helper, every cell of every notebook"
 	@echo "make lint     style and spelling only"
 	@echo "make refresh  run the notebooks again and store what they print"
-	@echo "make bench    time the notebooks' check against the start of their kernels (TRACK=light)"
+	@echo "make html     write the course as web pages, to read without Jupyter"
+	@echo "make bench    time the notebooks' check, and the explorers in a browser (TRACK=light)"
 	@echo "make clean    remove the virtual environment and the caches"
 
 lab:
@@ -32,6 +33,9 @@ lint:
 
 refresh:
 	$(course) refresh
+
+html:
+	$(course) html
 
 bench:
 	$(course) bench $(TRACK)

@@ -4,7 +4,8 @@
     python tools/course.py test       check everything
     python tools/course.py lint       style and spelling only
     python tools/course.py refresh    run the notebooks again and store what they print
-    python tools/course.py bench      time the notebooks' check
+    python tools/course.py html       write the course as web pages
+    python tools/course.py bench      time the notebooks' check, and the explorers in a browser
 
 Words after the command go to the tool behind it. Standard library only, because it runs before
 anything is installed; on Windows, write `py -3` for `python`.
