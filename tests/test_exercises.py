@@ -37,10 +37,10 @@ VALUES = {
         4 / (2 + math.exp(math.sqrt(0.5))),
     ],
     # bank/05
-    # scores 2, 4, 1 of head 1, over √2
+    # scores 2, 4, 1, 3, 0 of head 1, over √2
     "bank/05/weights": [
-        math.exp(s / math.sqrt(2)) / sum(math.exp(t / math.sqrt(2)) for t in (2, 4, 1))
-        for s in (2, 4, 1)
+        math.exp(s / math.sqrt(2)) / sum(math.exp(t / math.sqrt(2)) for t in (2, 4, 1, 3, 0))
+        for s in (2, 4, 1, 3, 0)
     ],
     # bank/06
     # The query turns by 2 and by .02 against the key: 2 (cos 2 + sin 2), and -3 · 2 sin .02.
@@ -354,16 +354,39 @@ WRITTEN = [
     ("bank/04/last", lambda q, K, V: sdpa(q[None], K[:-1], V[:-1])[0], "You left out the last key"),
     ("bank/04/last", lambda q, K, V: attention(q[None], K, V), "say .output"),
     # bank/05
-    ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1])), "unscaled"),
-    ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1]) / 2), "by d_k"),
-    ("bank/05/weights", softmax(torch.tensor([12.0, 15, 5]) / math.sqrt(6)), "one head"),
+    ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1, 3, 0])), "unscaled"),
+    ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1, 3, 0]) / 2), "by d_k"),
+    ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1, 3, 0]) / math.sqrt(3)), "divided by √H"),
+    ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1, 3, 0]) / math.sqrt(5)), "by √T"),
+    (
+        "bank/05/weights",
+        softmax(torch.tensor([2.0, 4, 1, 3, 0]) / math.sqrt(6)),
+        "divided by √d_model",
+    ),
+    ("bank/05/weights", softmax(torch.tensor([12.0, 15, 5, 6, 8]) / math.sqrt(6)), "one head"),
+    ("bank/05/weights", softmax(torch.tensor([6.0, 11, 4, 1, 6]) / math.sqrt(3)), "H columns wide"),
     (
         "bank/05/packed",
         lambda P, H: P.view(3, P.shape[0], H, P.shape[1], -1),
-        "first view the last",
+        "first cut the last axis",
     ),
     ("bank/05/packed", lambda P, H: P.unflatten(2, (3, H, -1)), "These are all the axes"),
     ("bank/05/packed", lambda P, H: P.unflatten(2, (3, H, -1)).movedim(2, 0), "T still stands"),
+    (
+        "bank/05/packed",
+        lambda P, H: P.unflatten(2, (-1, 3)).movedim(3, 0).unflatten(3, (H, -1)).transpose(2, 3),
+        "every third column",
+    ),
+    (
+        "bank/05/packed",
+        lambda P, H: P.reshape(3, *P.shape[:2], -1).unflatten(3, (H, -1)).transpose(2, 3),
+        "cut the last axis into thirds",
+    ),
+    (
+        "bank/05/packed",
+        lambda P, H: [p.unflatten(2, (H, -1)).transpose(1, 2) for p in P.chunk(3, 2)],
+        "These are 3 tensors; one is needed",
+    ),
     ("bank/05/multihead", lambda X, q, k, v, o, H: head_by_head(X, (q, k, v), H), "no W_O"),
     ("bank/05/multihead", lambda X, q, k, v, o, H: head_by_head(X, (q, k, v), 1) @ o, "one head"),
     (
@@ -382,6 +405,27 @@ WRITTEN = [
         "bank/05/multihead",
         lambda X, q, k, v, o, H: sum(head_by_head(X, (q, k, v), H).chunk(H, 2)) / H,
         "averaged",
+    ),
+    (
+        "bank/05/multihead",
+        lambda X, q, k, v, o, H: head_by_head(X, (q / (H / len(q) * H) ** 0.5, k, v), H) @ o,
+        "divided by √H",
+    ),
+    ("bank/05/multihead", lambda X, q, k, v, o, H: head_by_head(X, (q, v, k), H) @ o, "W_K and"),
+    ("bank/05/multihead", lambda X, q, k, v, o, H: head_by_head(X, (k, q, v), H) @ o, "transposed"),
+    (
+        "bank/05/multihead",
+        lambda X, q, k, v, o, H: (
+            torch.stack(head_by_head(X, (q, k, v), H).chunk(H, 2), 3).flatten(2) @ o
+        ),
+        "first columns side by side",
+    ),
+    (
+        "bank/05/multihead",
+        lambda X, q, k, v, o, H: (
+            torch.stack(head_by_head(X, (q, k, v), H).chunk(H, 2), 1).mT.reshape(X.shape) @ o
+        ),
+        "exchanged the last two axes",
     ),
     # bank/06
     ("bank/06/positions", lambda T, d: positions(T + 1, d)[1:], "count from 1"),
@@ -440,9 +484,14 @@ WRITTEN = [
     ("bank/08/rows", [sum(range(1, 15)), 14], "read as one chunk"),
     ("bank/08/rows", [14, 60], "The order is exchanged"),
     ("bank/08/rows", [sum(range(10, 16)), 15], "there is no pass over it"),
+    ("bank/08/rows", [11 + 12 + 13 + 14 + 15, 15], "The first pass reads the prompt alone"),
+    ("bank/08/rows", [11 + 12 + 13 + 14 + 15, 14], "The first pass reads the prompt alone"),
+    ("bank/08/rows", [10 + 11 + 12 + 13 + 14, 10], "you counted the prompt alone"),
+    ("bank/08/rows", [1 + 2 + 3 + 4 + 5, 5], "You left the prompt out"),
     ("bank/08/memory", 18 * 8 * 64 * 4 * 4096 / 2**20, "Half of it is missing"),
     ("bank/08/memory", 2 * 18 * 1536 * 4 * 4096 / 2**20, "You counted the query heads (or"),
     ("bank/08/memory", 2 * 18 * 8 * 64 * 4 * 4096 / 1e6, "These are MB"),
+    ("bank/08/memory", 2 * 18 * 8 * 1536 * 4 * 4096 / 2**20, "You took d_model as the width"),
     (
         "bank/08/output",
         lambda rows, places, K, V: last_queries(rows + places[: len(rows)], K, V),
@@ -464,6 +513,23 @@ WRITTEN = [
             *[rows + places[len(K) :][: len(rows)]] * 3, is_causal=True
         ),
         "You left out what is kept",
+    ),
+    (
+        "bank/08/output",
+        lambda rows, places, K, V: last_queries(rows + places[len(rows) :][: len(rows)], K, V),
+        "at the number of new tokens",
+    ),
+    (
+        "bank/08/output",
+        lambda rows, places, K, V: last_queries(rows + places[len(K)], K, V),
+        "one position; each has its own",
+    ),
+    (
+        "bank/08/output",
+        lambda rows, places, K, V: last_queries(
+            rows + places[len(K) :][: len(rows)], K + places[: len(K)], V + places[: len(V)]
+        ),
+        "they already hold theirs",
     ),
     # mouse/01
     ("mouse/01/scores", lambda Q, K: K @ Q.T, "transposed"),

@@ -495,7 +495,7 @@ each_heads = pytest.mark.parametrize("name", HEADS)
 
 
 def assert_shows_heads(explorer, name):
-    """One head, or the average, from the columns of the matrices as loops would take them."""
+    """One head, from the columns of the matrices as loops would take them."""
     assert explorer.error is None
     example, *matrices, H = HEADS[name]
     head, *row = (control.value for control in explorer.controls.values())
@@ -508,27 +508,23 @@ def assert_shows_heads(explorer, name):
         own = slice(h * width, (h + 1) * width)
         Q, K, V = (X @ W.double().numpy()[:, own] for W in matrices)
         masked = np.where(np.tri(T, dtype=bool), Q @ K.T / np.sqrt(width), -np.inf)
-        found.append((masked, softmax(masked), softmax(masked) @ V))
-    average = [np.mean(part, axis=0) for part in zip(*found, strict=True)]
-    chosen = average if head == H else found[head]
-    expected = dict(zip(["masked", "weights", "output"], chosen, strict=True))
+        found.append((Q, masked, softmax(masked), softmax(masked) @ V))
+    expected = dict(zip(["queries", "masked", "weights", "output"], found[head], strict=True))
     expected["all heads merged"] = np.concatenate([output for *_, output in found], axis=1)
     board = shown(explorer)
     assert list(board) == list(expected)
     for caption, numbers in expected.items():
         np.testing.assert_allclose(np.array(board[caption], float), numbers, rtol=1e-6, atol=5.1e-5)
-    label = "average of the heads" if head == H else f"head {head}"
     best = f"{expected['weights'][-1].max():.4f}"
-    assert said(explorer).startswith(f"{label}: {example.tokens[-1]} attends most to ")
+    assert said(explorer).startswith(f"head {head}: {example.tokens[-1]} attends most to ")
     assert f"({best})" in said(explorer) or "(1)" in said(explorer)
-    assert ("not their average" in said(explorer)) == (head == H)
 
 
 def build_heads(name):
     explorer = explore_heads(*HEADS[name])
     example, *_, H = HEADS[name]
     head, *sliders = explorer.controls.values()
-    assert [label for label, _ in head.options][H:] == ["average of the heads"]
+    assert list(head.options) == [(f"head {h}", h) for h in range(H)]
     titles = [f"{example.tokens[-1]} {dimension}" for dimension in example.dimensions]
     assert [slider.description for slider in sliders] == titles
     assert [slider.value for slider in sliders] == example.X[-1].tolist()
@@ -536,7 +532,7 @@ def build_heads(name):
 
 
 @each_heads
-def test_each_head_and_the_average_at_the_ends_of_every_slider(name):
+def test_each_head_at_the_ends_of_every_slider(name):
     explorer = build_heads(name)
     example = HEADS[name][0]
     before, heights = example.X.clone(), set()
@@ -558,9 +554,9 @@ def test_each_head_and_the_average_at_the_ends_of_every_slider(name):
 
 def test_the_output_of_a_head_is_named_by_its_own_dimensions():
     explorer = explore_heads(*HEADS["two heads of width 2"])
-    for chosen, names in enumerate([["d0", "d1"], ["d2", "d3"], ["mean 0", "mean 1"]]):
+    for chosen, names in enumerate([["d0", "d1"], ["d2", "d3"]]):
         explorer.controls["head"].value = chosen
-        assert explorer.tables()[2].columns == names
+        assert [explorer.tables()[i].columns for i in (0, 3)] == [names, names]
 
 
 @pytest.mark.parametrize("H", [0, 3])
@@ -744,16 +740,13 @@ def test_each_step_shows_what_is_computed_kept_and_not_there_yet():
             states += ["not yet"] * (len(tokens) - step)
             labels = [f"{token}: {state}" for token, state in zip(tokens, states, strict=True)]
             heads = re.findall(r'<th scope="row">(.*?)</th>', explorer.board.value)
-            assert heads == [*labels, *labels, "no cache", "cache"]
+            assert heads == [*labels, *labels, "cache" if cache else "no cache"]
             for name, values in zip("KV", both, strict=True):
                 np.testing.assert_allclose(np.array(board[name][:step], float), values[:step])
                 assert all(cell == "·" for row in board[name][step:] for cell in row)
             triangle = sum(range(step + 1))
-            counts = [[step, 0, triangle], [1, step - 1, step]]
-            assert board["rows in this step"] == [[str(n) for n in row] for row in counts]
-            (framed,) = re.findall(r"outline[^>]*><th[^>]*>(.*?)</th>", explorer.board.value)
-            assert framed == ("cache" if cache else "no cache")
-            now, kept, total = counts[cache]
+            now, kept, total = (1, step - 1, step) if cache else (step, 0, triangle)
+            assert board["rows in this step"] == [[str(now), str(kept), str(total)]]
             assert said(explorer) == (
                 f"Step {step} of 3: {now} computed, {kept} kept; {total} computed so far."
             )

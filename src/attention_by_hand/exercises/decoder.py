@@ -17,10 +17,13 @@ from attention_by_hand.exercises.mistakes import (
 
 # bank/05
 
+BY_ROOT_H = "You divided by √H, of the number of heads; the divisor is √d_head, of one head's key."
+
 
 def _bank_05_weights(wrong=None, columns=slice(2, 4), divisor=2):
     q = matrix([1, 1, 2, 1, 0, 3])[:, columns]
-    K = matrix([3, 1, 1, 0, 2, 2], [0, 2, 1, 2, 1, 3], [1, 0, 0, 1, 1, 1])[:, columns]
+    K = matrix([3, 1, 1, 0, 2, 2], [0, 2, 1, 2, 1, 3], [1, 0, 0, 1, 1, 1])
+    K = torch.cat([K, matrix([2, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 2])])[:, columns]
     return weigh(q @ K.T / math.sqrt(divisor), None, wrong)[0]
 
 
@@ -36,14 +39,17 @@ def _bank_05_multihead(X, W_Q, W_K, W_V, W_O, H, wrong=None):
         W_Q, W_K, W_V = W_Q * own, W_K * own, W_V * own
     if wrong == "W transposed":
         W_Q, W_K, W_V = W_Q.T, W_K.T, W_V.T
+    if wrong == "K and V exchanged":
+        W_K, W_V = W_V, W_K
     Q, K, V = (_split(X @ W, H, wrong) for W in (W_Q, W_K, W_V))
-    if wrong == "by √d_model":
-        Q = Q / math.sqrt(H)
+    # √d_head divides, so this makes the divisor √d_model or √H.
+    Q = Q / math.sqrt({"by √d_model": H, "by √H": H * H / d_model}.get(wrong, 1))
     heads = attend(Q, K, V, wrong, causal(T, T, wrong))
     if wrong in ("added", "averaged"):
         return heads.sum(dim=1) / (H if wrong == "averaged" else 1)
+    axes = {"last axes": (0, 1, 3, 2), "by column": (0, 2, 3, 1)}.get(wrong, (0, 2, 1, 3))
     if wrong not in ("merged as it lies", "all by view"):
-        heads = heads.transpose(1, 2)
+        heads = heads.permute(axes)
     merged = heads.reshape(B, T, d_model)
     return merged if wrong == "no W_O" else merged @ (W_O.T if wrong == "W_O transposed" else W_O)
 
@@ -59,8 +65,11 @@ def _split(M, H, wrong=None):
 
 
 def _bank_05_inputs():
-    """Two batches in which B, T, H and d_head differ, and matrices that are not symmetric."""
-    for B, T, H, d_model in ((2, 3, 4, 8), (1, 5, 2, 6)):
+    """Two batches, matrices that are not symmetric, and sizes whose roots can be told apart.
+
+    The first has the lesson's d_head: an answer that holds on to it fails at the second.
+    """
+    for B, T, H, d_model in ((2, 3, 5, 10), (1, 4, 2, 6)):
         X = torch.sin(torch.arange(float(B * T * d_model))).view(B, T, d_model)
         yield X, *torch.cos(torch.arange(4.0 * d_model**2)).view(4, d_model, d_model), H
 
@@ -177,21 +186,29 @@ def _bank_08_memory(heads=8, kinds=2, size=4, T=4096, layers=18, unit=1024 * 102
 
 
 def _bank_08_output(rows, places, K, V, wrong=None):
-    start = {"from 0": 0, "one ahead": len(K) + 1}.get(wrong, len(K))
-    X = rows if wrong == "no places" else rows + places[start : start + len(rows)]
+    start = {"from 0": 0, "one ahead": len(K) + 1, "from the new": len(rows)}.get(wrong, len(K))
+    here = places[start : start + (1 if wrong == "one place" else len(rows))]
+    X = rows if wrong == "no places" else rows + here
     if wrong == "not appended":
         return attend(X, K, V)
-    parts = {"not kept": lambda old: [X], "new first": lambda old: [X, old]}
-    K, V = (torch.cat(parts.get(wrong, lambda old: [old, X])(old)) for old in (K, V))
-    return attend(X, K, V, wrong, causal(len(X), len(K), wrong))
+    if wrong == "kept again":
+        K, V = K + places[: len(K)], V + places[: len(V)]
+    plain = {"Q plain": "Q", "V plain": "V", "K and V plain": "KV"}.get(wrong, "")
+    q, k, v = (rows if name in plain else X for name in "QKV")
+    parts = {"not kept": lambda old, new: [new], "new first": lambda old, new: [new, old]}
+    put = parts.get(wrong, lambda old, new: [old, new])
+    K, V = torch.cat(put(K, k)), torch.cat(put(V, v))
+    return attend(q, K, V, wrong, causal(len(q), len(K), wrong))
 
 
 def _bank_08_inputs():
     """Chunks of three and two tokens, one token, and an empty cache; two different widths."""
     places = matrix([0, 1, 1], [1, 0, -1], [2, 1, 0], [-1, 1, 1], [0, 2, 0], [1, 1, 1], [1, -1, 2])
+    places = torch.cat([places, matrix([2, 0, -1], [0, -1, 2])])
     rows = matrix([1, 0, 0], [0, 1, 1], [1, 1, 0])
-    K, V = matrix([1, 0, 1], [0, 1, -1], [1, -1, 0]), matrix([2, 0, 1], [0, 2, 1], [1, 3, 0])
-    wide = [(rows, places, K[:2], V[:2]), (rows[:2], places, K, V), (rows[:1], places, K, V)]
+    K = matrix([1, 0, 1], [0, 1, -1], [1, -1, 0], [0, 1, 1], [-1, 0, 1])
+    V = matrix([2, 0, 1], [0, 2, 1], [1, 3, 0], [1, 0, 2], [0, 1, -1])
+    wide = [(rows, places, K, V), (rows[:2], places, K[:3], V[:3]), (rows[:1], places, K, V)]
     narrow = [part[:, :2] for part in (rows, places, K[:2], V[:2])]
     return [*wide, tuple(narrow), (rows, places, K[:0], V[:0])]
 
@@ -205,8 +222,14 @@ DECODER = {
         {
             MISTAKES["unscaled"]: partial(_bank_05_weights, divisor=1),
             MISTAKES["by d_k"]: partial(_bank_05_weights, divisor=4),
-            MISTAKES["by √d_model"]: partial(_bank_05_weights, divisor=6),
-            MISTAKES["by √T"]: partial(_bank_05_weights, divisor=3),
+            "You divided by √d_model; the divisor is √d_head, of one head's key.": partial(
+                _bank_05_weights, divisor=6
+            ),
+            BY_ROOT_H: partial(_bank_05_weights, divisor=3),
+            MISTAKES["by √T"]: partial(_bank_05_weights, divisor=5),
+            "Your head is H columns wide; it has d_head = d_model / H columns.": partial(
+                _bank_05_weights, columns=slice(3, 6), divisor=3
+            ),
             MISTAKES["every H-th"]: partial(_bank_05_weights, columns=slice(1, 6, 3)),
             MISTAKES["one head"]: partial(_bank_05_weights, columns=slice(6), divisor=6),
             "This is head 0; heads are counted from 0, so head 1 is the second.": partial(
@@ -218,9 +241,11 @@ DECODER = {
             "All columns went into your scores; a head has d_head of them.": partial(
                 _bank_05_weights, columns=slice(6)
             ),
-            "These are the scores of head 1; scale them and take the softmax.": lambda: [2, 4, 1],
+            "These are the scores of head 1; scale them and take the softmax.": (
+                lambda: [2, 4, 1, 3, 0]
+            ),
             "These are the scaled scores of head 1; take the softmax.": (
-                lambda: matrix(2, 4, 1) / math.sqrt(2)
+                lambda: matrix(2, 4, 1, 3, 0) / math.sqrt(2)
             ),
         },
     ),
@@ -232,8 +257,16 @@ DECODER = {
             for B, T, H, d_head in ((2, 3, 4, 2), (1, 4, 2, 5))
         ],
         {
-            "One view cuts across tokens: first view the last axis as (3, H, d_head).": (
+            "One view cuts across tokens: first cut the last axis into Q, K and V.": (
                 lambda packed, H: packed.view(3, len(packed), H, packed.shape[1], -1)
+            ),
+            "Your thirds lie one behind the other in memory; cut the last axis into thirds.": (
+                lambda packed, H: torch.stack(
+                    [_split(part, H) for part in packed.view(3, *packed.shape[:2], -1)]
+                )
+            ),
+            "You took every third column; Q is the first third, side by side.": (
+                lambda packed, H: torch.stack([_split(packed[:, :, i::3], H) for i in range(3)])
             ),
             "These are all the axes, but not in order: move 3 to the front, and H before T.": (
                 lambda packed, H: packed.view(*packed.shape[:2], 3, H, -1)
@@ -253,6 +286,15 @@ DECODER = {
         "transposed, columns, no mask, mask after, times mask, transposed mask, one too many, "
         "keys mixed, rounded",
         lambda: list(_bank_05_inputs()),
+        {
+            BY_ROOT_H: partial(_bank_05_multihead, wrong="by √H"),
+            "W_K and W_V are exchanged.": partial(_bank_05_multihead, wrong="K and V exchanged"),
+            "You exchanged the last two axes before the merge; exchange H and T.": partial(
+                _bank_05_multihead, wrong="last axes"
+            ),
+            "Your merge puts the heads' first columns side by side, then the second ones; "
+            "the columns of a head stay together.": partial(_bank_05_multihead, wrong="by column"),
+        },
     ),
     # bank/06
     "bank/06/positions": Exercise(
@@ -432,6 +474,17 @@ DECODER = {
             ),
             "Without a cache you left out the pass over the prompt, which gives the first new "
             "token.": lambda: [sum(range(11, 15)), 14],
+            "The first pass reads the prompt alone, 10 rows.": lambda: [sum(range(11, 16)), 14],
+            "The first pass reads the prompt alone, and nothing reads the last new token.": (
+                lambda: [sum(range(11, 16)), 15]
+            ),
+            "Without a cache you counted the new tokens alone; each pass reads the prompt, too.": (
+                lambda: [15, 14]
+            ),
+            "You left the prompt out.": lambda: [15, 5],
+            "With a cache you counted the prompt alone; four of the new tokens are read, too.": (
+                lambda: [_bank_08_rows()[0], 10]
+            ),
             "Without a cache you counted a pass over the last new token, and nothing reads it.": (
                 lambda: [_bank_08_rows(passes=6)[0], 14]
             ),
@@ -470,6 +523,14 @@ DECODER = {
             for wrong, said in {
                 "from 0": "Your positions start at 0 again; they go on where the cache ends.",
                 "one ahead": "Your positions are one too far: with n tokens kept, the next is n.",
+                "from the new": "Your positions start at the number of new tokens; they start at "
+                "that of the kept ones.",
+                "one place": "You gave all new tokens one position; each has its own.",
+                "kept again": "You added positions to the kept rows; they already hold theirs.",
+                "Q plain": "Your queries have no positions; a query is its row plus its position.",
+                "V plain": "Your new values have no positions; a value is its row plus its "
+                "position.",
+                "K and V plain": "Your new keys and values have no positions; add them first.",
                 "no places": "You left the positions out.",
                 "not kept": "You left out what is kept: old and new keys and values belong "
                 "together.",
@@ -491,6 +552,9 @@ DECODER = {
             "You counted bits; 8 bits are one byte.": partial(_bank_08_memory, size=32),
             "You counted the query heads (or d_model); only the heads of K and V are kept.": (
                 partial(_bank_08_memory, heads=24)
+            ),
+            "You took d_model as the width of a head; a head is d_head wide.": partial(
+                _bank_08_memory, heads=8 * 24
             ),
             "You counted the query heads as well; only the heads of K and V are kept.": partial(
                 _bank_08_memory, heads=32

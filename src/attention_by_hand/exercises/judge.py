@@ -85,6 +85,8 @@ def _judge(exercise, arguments, answer):
     try:
         answer = torch.as_tensor(answer).detach()
     except (TypeError, ValueError, RuntimeError):
+        if isinstance(answer, list | tuple) and all(isinstance(a, torch.Tensor) for a in answer):
+            return f"not yet. These are {len(answer)} tensors; one is needed, say by torch.stack."
         return (
             "not yet. A number, a tensor or a list of numbers is needed, "
             f"but this {type(answer).__name__} is none of them."

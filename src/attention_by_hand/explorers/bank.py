@@ -130,10 +130,10 @@ def explore_bank():
 
 
 def explore_heads(example, W_Q, W_K, W_V, H):
-    """Explore heads one by one, or their average, under a causal mask; move the last word.
+    """Explore heads one by one, under a causal mask; move the last word.
 
     example: a Sentence. W_Q, W_K, W_V: (d_model, d_model), cut into H heads of equal width.
-    Tables: the masked scores, the weights and the output of what is chosen, and all heads merged.
+    Tables: the head's queries, masked scores, weights and output, and all heads merged.
     Returns an Explorer. Raises ValueError when H does not divide d_model.
     """
     X, tokens, names = example.X.clone(), example.tokens, example.dimensions
@@ -146,21 +146,20 @@ def explore_heads(example, W_Q, W_K, W_V, H):
         X[-1] = torch.tensor(list(coordinates.values()))
         Q, K, V = ((X @ W).view(T, H, d_head).transpose(0, 1) for W in (W_Q, W_K, W_V))
         result = attention(Q, K, V, causal_mask(T))
-        chosen = [part[head] if head < H else part.mean(0) for part in result]
+        chosen = Attention(*(part[head] for part in result))
         merged = result.output.transpose(0, 1).reshape(T, d_model)
-        own = names[head * d_head :][:d_head] or [f"mean {i}" for i in range(d_head)]
+        own = names[head * d_head :][:d_head]
         return [
-            *steps(Attention(*chosen), tokens, None, own, emphasize=T - 1, masked=True)[2:],
+            Table("queries", Q[head], tokens, own, ("query", "dimension"), T - 1),
+            *steps(chosen, tokens, None, own, emphasize=T - 1, masked=True)[2:],
             Table("all heads merged", merged, tokens, names, ("query", "dimension")),
         ]
 
     def says(tables):
-        row = tables[1].values[-1:]
-        told = most_attended(Table("", row, tokens[-1:], tokens))
-        note = " The merged output uses the weights of each head, not their average."
-        return f"{choice.label}: {told}{note * (choice.value == H)}"
+        row = tables[2].values[-1:]
+        return f"{choice.label}: {most_attended(Table('', row, tokens[-1:], tokens))}"
 
-    options = [*((f"head {h}", h) for h in range(H)), ("average of the heads", H)]
+    options = [(f"head {h}", h) for h in range(H)]
     choice = widgets.Dropdown(options=options, value=0, description="show")
     controls = {"head": choice}
     for name, x in zip(names, X[-1].tolist(), strict=True):
@@ -282,14 +281,14 @@ def explore_cache(tokens, K, V):
             )
             for name, values in (("K", K), ("V", V))
         ]
-        computed = {False: range(1, step + 1), True: [1] * step}  # in each step so far
-        counts = [[steps[-1], step - steps[-1], sum(steps)] for steps in computed.values()]
+        computed = [1] * step if cache else range(1, step + 1)  # in each step so far
+        counts = [[computed[-1], step - computed[-1], sum(computed)]]
         columns = ["computed now", "kept", "computed so far"]
-        ways = ["no cache", "cache"]
-        return [*parts, Table("rows in this step", counts, ways, columns, ("", "rows"), int(cache))]
+        way = ["cache" if cache else "no cache"]
+        return [*parts, Table("rows in this step", counts, way, columns, ("", "rows"))]
 
     def says(tables):
-        now, kept, total = tables[-1].cells[tables[-1].emphasize]
+        ((now, kept, total),) = tables[-1].cells
         return (
             f"Step {int(now) + int(kept)} of {T}: {now} computed, {kept} kept; "
             f"{total} computed so far."
