@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention_by_hand import attention, check
+from attention_by_hand import attention, check, sentence
 from attention_by_hand.exercises import EXERCISES
 from attention_by_hand.exercises.judge import TOLERANCE, verdict
 from attention_by_hand.exercises.mistakes import MISTAKES
@@ -352,7 +352,11 @@ WRITTEN = [
     ("bank/04/last", lambda q, K, V: sdpa(q[None], K, V, is_causal=True)[0], "top left"),
     ("bank/04/last", lambda q, K, V: softmax(q @ K.T) @ V, "unscaled"),
     ("bank/04/last", lambda q, K, V: sdpa(q[None], K[:-1], V[:-1])[0], "You left out the last key"),
-    ("bank/04/last", lambda q, K, V: attention(q[None], K, V), "say .output"),
+    (
+        "bank/04/last",
+        lambda q, K, V: attention(q[None], K, V),
+        "such as .scores, .weights or .output",
+    ),
     # bank/05
     ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1, 3, 0])), "unscaled"),
     ("bank/05/weights", softmax(torch.tensor([2.0, 4, 1, 3, 0]) / 2), "by d_k"),
@@ -534,17 +538,36 @@ WRITTEN = [
     # mouse/01
     ("mouse/01/scores", lambda Q, K: K @ Q.T, "transposed"),
     ("mouse/01/scores", lambda Q, K: Q @ Q.T, "You compared the words that ask"),
-    ("mouse/01/scores", lambda Q, K: Q @ K.T / Q.shape[1] ** 0.5, "You divided by √d_k"),
+    ("mouse/01/scores", lambda Q, K: Q @ K.T / Q.shape[1] ** 0.5, "You divided the scores"),
     ("mouse/01/scores", lambda Q, K: softmax(Q @ K.T / Q.shape[1] ** 0.5), "These are weights"),
+    ("mouse/01/scores", lambda Q, K: attention(Q, K, K), "such as .scores"),
     ("mouse/01/layers", lambda distance, window: -(-distance // window), "by the whole window"),
     ("mouse/01/layers", lambda distance, window: -(-distance // (window - 1)), "both sides"),
     ("mouse/01/layers", lambda distance, window: distance // (window // 2), "rounded down"),
     ("mouse/01/layers", lambda distance, window: distance / (window // 2), "round up"),
     ("mouse/01/layers", lambda distance, window: distance, "This fits a window of 3"),
+    (
+        "mouse/01/layers",
+        lambda distance, window: -(-distance // (window - 2)),
+        "You took two words",
+    ),
+    (
+        "mouse/01/layers",
+        lambda distance, window: -(-(2 * distance + 1) // window),
+        "You divided the whole view",
+    ),
     # mouse/02
     ("mouse/02/weights", softmax(torch.tensor([2, 0, 0.5, 0.5])), "unscaled"),
     ("mouse/02/weights", softmax(torch.tensor([2, 0, 0.5, 0.5]) / 3), "by d_k"),
     ("mouse/02/weights", [2 / 3, 0, 1 / 6, 1 / 6], "no exp"),
+    ("mouse/02/weights", [2, 0, 0.5, 0.5], "These are the scores;"),
+    ("mouse/02/weights", [1.1547, 0, 0.2887, 0.2887], "These are the scaled scores;"),
+    ("mouse/02/output", lambda X, i: (X @ X.T @ X)[i], "You mixed with scores, not scaled"),
+    (
+        "mouse/02/output",
+        lambda X, i: sdpa(*[sentence("cat").X] * 3)[i] if X.shape[1] == 3 else X[i],
+        "is a size or a sentence of the lesson",
+    ),
     ("mouse/02/output", lambda X, i: softmax(scores_of(X) / 3**0.5)[i] @ X, "√3 fits rows"),
     ("mouse/02/output", lambda X, i: softmax(scores_of(X) / X.shape[1] ** 0.5)[i], "not mixed"),
     (
@@ -553,8 +576,10 @@ WRITTEN = [
         "You took column i",
     ),
     ("mouse/02/output", lambda X, i: X.mean(dim=0), "equally mixed"),
-    ("mouse/02/outvoted", 5, "That is how many outvote cat in the plain average"),
+    ("mouse/02/outvoted", 5, "So many are enough in the plain average"),
     ("mouse/02/outvoted", 12, "You counted all words"),
+    ("mouse/02/outvoted", 7, "So many are enough if you divide by d_k"),
+    ("mouse/02/outvoted", 18, "So many are needed if the scores are not scaled"),
     # mouse/03
     ("mouse/03/scores", [[0, 4, 0], [2, 4, 0.5], [0, 1, 0]], "It is transposed"),
     ("mouse/03/scores", [[4, 2, 1], [2, 2, 0.5], [1, 0.5, 0.25]], "You left out both matrices"),
@@ -583,14 +608,18 @@ WRITTEN = [
     # mouse/04
     ("mouse/04/matrix", torch.tensor([[0, 1], [0, 1], [1, 0]]).T, "It is transposed"),
     ("mouse/04/matrix", [[1, 0], [1, 0], [0, 1]], "The order is exchanged"),
+    ("mouse/04/matrix", [[1, 0], [0, 1], [0, 0]], "This is the matrix of the lesson"),
+    ("mouse/04/matrix", [[0, 1], [0, 0], [1, 0]], "Your content is animal alone"),
     ("mouse/04/shapes", [torch.Size([6, 6]), torch.Size([6, 5]), (5, 8)], "You forgot to set"),
     ("mouse/04/shapes", [(6, 6), (6, 15), (8, 15)], "W_O is transposed"),
+    ("mouse/04/shapes", [(6, 6), (6, 15), (15, 6)], "the number of tokens is not in it"),
     ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, q, k, v, v.shape[2]) @ o, "by √d_v"),
     ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, q, k, v, X.shape[1]) @ o, "√d_model, the"),
     ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, q, k, v, 1) @ o, "unscaled"),
     ("mouse/04/heads", lambda X, q, k, v, o: heads_of(X, q, k, v), "product with W_O is missing"),
     ("mouse/04/heads", lambda X, q, k, v, o: sdpa(X @ q, X @ k, X @ v).sum(0), "You added"),
     ("mouse/04/heads", lambda X, q, k, v, o: sdpa(X @ q, X @ k, X @ v), "one behind the other"),
+    ("mouse/04/heads", lambda X, q, k, v, o: sdpa(X @ q, X @ k, X @ v).mean(0), "You averaged"),
     (
         "mouse/04/heads",
         lambda X, q, k, v, o: sdpa(X @ q, X @ k, X @ v).reshape(len(X), -1) @ o,
@@ -611,16 +640,55 @@ def test_mistakes_as_people_write_them(number):
 @each_exercise
 def test_other_wrong_numbers_are_counted(name):
     wrong = map_answer(name, lambda t: ~t if t.dtype == torch.bool else t.double() + 1.2345)
-    if name == "light/02/allowed":
-        assert said(name, wrong) == f"not yet. {MISTAKES['inverted']}"
+    special = {
+        "light/02/allowed": MISTAKES["inverted"],
+        "mouse/02/outvoted": "With so many, tech is ahead of animal, but a smaller whole number "
+        "will do.",
+        "mouse/04/shapes": "Not right: pair 1, pair 2, pair 3.",
+    }
+    if name in special:
+        assert said(name, wrong) == f"not yet. {special[name]}"
+    elif results(name, EXERCISES[name].right)[0].ndim == 0:
+        assert said(name, wrong).startswith("not yet. This number is not right.")
     else:
         assert re.match(
             r"not yet\. The shape is right, but (\d+) of \1 numbers are not\.", said(name, wrong)
         )
 
 
+def test_a_wrong_number_is_told_what_it_was_given():
+    assert said("start/dot", 3.5) == "not yet. This number is not right."
+    found = said("mouse/01/layers", lambda distance, window: distance if window == 3 else 99)
+    assert found == (
+        "not yet. This number is not right. "
+        "(It was given 29, 5: is a size or a sentence of the lesson written into it?)"
+    )
+
+
+@pytest.mark.parametrize("number", [0, 1, 6, 8, 9, 11, 30])
+def test_a_guess_is_told_on_which_side_it_lies(number):
+    ahead = "animal is still ahead" if number < 10 else "tech is ahead of animal, but a smaller"
+    assert said("mouse/02/outvoted", number).startswith(f"not yet. With so many, {ahead}")
+
+
+def test_the_wrong_pair_is_named():
+    assert said("mouse/04/shapes", [(6, 6), (15, 6), (15, 8)]) == "not yet. Not right: pair 2."
+    assert said("mouse/04/shapes", [(3, 6, 6), (6, 15), (15, 8)]).startswith(
+        "not yet. A list of three pairs is needed"
+    )
+
+
+def test_no_size_of_the_heads_is_the_same_twice():
+    """So that an answer with a size of the lesson written into it fails."""
+    sizes = [
+        (*W_Q.shape, *X.shape, W_V.shape[2])
+        for X, W_Q, _, W_V, _ in EXERCISES["mouse/04/heads"].inputs()
+    ]
+    assert all(one != other for one, other in zip(*sizes, strict=True))
+
+
 def test_a_size_is_blamed_only_if_the_answer_was_right_for_another():
-    hint = "is a size of the lesson written into it?"
+    hint = "is a size or a sentence of the lesson written into it?"
 
     def two_wide(Q, K):
         return Q @ K.T / math.sqrt(2)
@@ -653,8 +721,7 @@ def test_nan_is_said(name):
 def test_what_is_no_number_gets_a_sentence(name, junk):
     answer = junk if name in VALUES else lambda *arguments: junk
     assert said(name, answer) == (
-        "not yet. A number, a tensor or a list of numbers is needed, "
-        f"but this {type(junk).__name__} is none of them."
+        f"not yet. {EXERCISES[name].form} is needed, but this {type(junk).__name__} is not one."
     )
 
 

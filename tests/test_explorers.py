@@ -995,6 +995,16 @@ def test_the_sentence_of_the_values_is_true(W_V, expected):
     assert assert_shows_values(explore_values(W_V)) == expected
 
 
+def test_only_where_tables_follow_from_each_other_the_still_draws_arrows():
+    def names(explorer):
+        (axes,) = explorer.picture().figure.axes
+        return {str(drawn.get_gid()) for drawn in axes.collections}
+
+    assert names(explore_values(ONE)) >= {"values", "what comes back", "the original"}
+    assert not any("→" in name for name in names(explore_values(ONE)))
+    assert {"rows", "→ weights", "→ mouse"} <= names(explore_sentence())
+
+
 @pytest.mark.parametrize("W_V", [[1, 0, 0], [[1], [0]], [[3], [0], [0]], [[float("nan")]] * 3])
 def test_values_that_cannot_be_explored_get_a_sentence(W_V):
     with pytest.raises(ValueError, match=r"^W_V must be 3 rows of numbers from -2 to 2, but is "):

@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.path import Path as Line
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 from PIL import Image
@@ -601,6 +602,24 @@ def test_a_label_moves_off_an_arrow_that_goes_on_in_its_direction(longer, lifted
     (axes,) = vectors([[1, 0], longer], ["short", "long"]).figure.axes
     heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
     assert (heights["short"] > 0) == lifted
+
+
+def test_a_label_stands_beyond_its_tip_and_across_no_arrow():
+    before, after = [[1.05, 0.33], [0.33, 1.05]], [[0.36, -0.36], [-0.36, 0.36]]
+    picture = vectors(before, ["with cat", "with keyboard"], after, "What comes back")
+    (axes,) = picture.figure.axes
+    picture.png()
+    lines = [
+        Line(axes.transData.transform([(0, 0), text.xy]))
+        for text in axes.texts
+        if getattr(text, "arrow_patch", None)
+    ]
+    labels = [text for text in axes.texts if text.get_text()]
+    assert (len(lines), len(labels)) == (4, 4)
+    for label in labels:
+        box = label.get_window_extent()
+        assert not any(line.intersects_bbox(box, filled=False) for line in lines), label
+    assert [label.get_ha() for label in labels] == ["left", "left", "left", "right"]
 
 
 def test_arrows_are_drawn_to_their_tips_on_one_scale():

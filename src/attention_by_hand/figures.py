@@ -7,7 +7,7 @@ import struct
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, cycle, pairwise
+from itertools import chain, cycle, pairwise, product
 
 import matplotlib
 import numpy as np
@@ -495,17 +495,30 @@ def vectors(
         for label, cells, tip in zip(table.rows, table.cells, table.values.tolist(), strict=True):
             tips.setdefault((color, style, suffix, *cells), (tip, []))[1].append(label)
     texts = [", ".join(names) + key[2] for key, (_, names) in tips.items()]
-    starts = [tip[0] + 0.4 * margin for tip, _ in tips.values()]
     wide, tall = 5.5, 3.4  # inches of the axes
+    # A label stands beyond its tip, away from the other arrows: left of an arrow to the left,
+    # unless the longest on both sides leave no room for the arrows.
+    widths = [_text_width(text) + 0.1 for text in texts]
+    sides = [-1 if tip[0] < -1e-6 else 1 for tip, _ in tips.values()]
+    longest = [max(w * (s == side) for w, s in zip(widths, sides, strict=True)) for side in (-1, 1)]
+    if sum(longest) > wide - 1.5:
+        sides = [1] * len(sides)
+    starts = [
+        tip[0] + 0.4 * margin * side for (tip, _), side in zip(tips.values(), sides, strict=True)
+    ]
+    # What may end the plane on either side, and the inches of text beyond it.
+    ends = {-1: [(left, 0)], 1: [(right, 0)]}
+    for side, *end in zip(sides, starts, widths, strict=True):
+        ends[side].append(end)
     # What one inch stands for, the same on both axes, so that every label ends inside.
     unit = max(
-        (right - left) / wide,
         (top - bottom) / tall,
         *(
-            (x - left) / max(wide - 0.1 - _text_width(text), 0.5)
-            for x, text in zip(starts, texts, strict=True)
+            (b - a) / max(wide - near - far, 0.5)
+            for (a, near), (b, far) in product(ends[-1], ends[1])
         ),
     )
+    left = min(x - inches * unit for x, inches in ends[-1])
     line = 0.2 * unit
     # A longer arrow in the same direction would run through the label: it moves up a line.
     heights = [
@@ -516,12 +529,13 @@ def vectors(
     figure = Figure(figsize=(6.4, 4.4))
     axes = figure.add_axes((0.1, 0.12, wide / 6.4, tall / 4.4))
     axes.set(xlim=(left, left + wide * unit), ylim=(bottom, bottom + tall * unit))
-    for (color, style, *_), (tip, _), text, *place in zip(
-        tips, tips.values(), texts, starts, heights, strict=True
+    for (color, style, *_), (tip, _), text, side, *place in zip(
+        tips, tips.values(), texts, sides, starts, heights, strict=True
     ):
         # Shorter arrows on top, so that a longer one in the same direction does not hide them.
         _arrow(axes, tip, (0, 0), color, style, zorder=2 + 1 / (1 + math.hypot(*tip)))
         look = {"color": color, "fontsize": 9, "va": "center", "parse_math": False}
+        look["ha"] = "left" if side > 0 else "right"
         look["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         axes.text(*place, text, **look)
     axes.axhline(0, color="#999999", linewidth=0.8, zorder=0)

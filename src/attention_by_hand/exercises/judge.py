@@ -13,6 +13,14 @@ from attention_by_hand.attention import Attention
 TOLERANCE = 2e-4
 
 
+def _count(answer, right):
+    """What is said of a wrong answer of the right shape that has no name."""
+    if right.ndim == 0:
+        return "This number is not right."
+    different = int((~torch.isclose(answer, right, rtol=0, atol=TOLERANCE)).sum())
+    return f"The shape is right, but {different} of {right.numel()} numbers are not."
+
+
 @dataclass(frozen=True)
 class Exercise:
     """A right answer and the wrong ones that people give.
@@ -23,12 +31,16 @@ class Exercise:
     a value.
     refused: returns the argument tuples that the learner's function must refuse with a ValueError,
     each with the word that its message must hold.
+    form: what the answer must be. otherwise: a function of a wrong answer and the right one, both
+    tensors of one shape, that returns what to say if no mistake fits.
     """
 
     right: Callable
     mistakes: dict[str, Callable]
     inputs: Callable | None = None
     refused: Callable = tuple
+    form: str = "A number, a tensor or a list of numbers"
+    otherwise: Callable = _count
 
 
 def verdict(exercise, answer):
@@ -53,8 +65,9 @@ def verdict(exercise, answer):
         if result is None:
             return "not yet. Your function returns None: does it end with return?"
         said = _judge(exercise, arguments, result)
-        if said.startswith("not yet. The shape is right"):
-            size = ": is a size of the lesson written into it?" if passed - {shown} else "."
+        if said.startswith(("not yet. The shape is right", "not yet. This number")):
+            fixed = "is a size or a sentence of the lesson written into it?"
+            size = f": {fixed}" if passed - {shown} else "."
             said += f" (It was given {shown}{size})"
         if said != "right.":
             return said
@@ -81,16 +94,16 @@ def _show(arguments):
 
 def _judge(exercise, arguments, answer):
     if isinstance(answer, Attention):
-        return "not yet. These are all the steps of the helper; take the one asked, say .output."
+        return (
+            "not yet. These are all the steps of the helper; take the one that is asked, "
+            "such as .scores, .weights or .output."
+        )
     try:
         answer = torch.as_tensor(answer).detach()
     except (TypeError, ValueError, RuntimeError):
         if isinstance(answer, list | tuple) and all(isinstance(a, torch.Tensor) for a in answer):
             return f"not yet. These are {len(answer)} tensors; one is needed, say by torch.stack."
-        return (
-            "not yet. A number, a tensor or a list of numbers is needed, "
-            f"but this {type(answer).__name__} is none of them."
-        )
+        return f"not yet. {exercise.form} is needed, but this {type(answer).__name__} is not one."
     right = torch.as_tensor(exercise.right(*arguments))
     if right.dtype == torch.bool and answer.dtype != torch.bool:
         return f"not yet. True and False are needed, but these are numbers ({answer.dtype})."
@@ -110,8 +123,7 @@ def _judge(exercise, arguments, answer):
     for decimals in (2, 3):
         if _same(answer, right.round(decimals=decimals)):
             return f"not yet. It is right to {decimals} decimals; give at least four."
-    different = int((~torch.isclose(answer, right, rtol=0, atol=TOLERANCE)).sum())
-    return f"not yet. The shape is right, but {different} of {right.numel()} numbers are not."
+    return f"not yet. {exercise.otherwise(answer, right)}"
 
 
 def _same(a, b):

@@ -98,8 +98,10 @@ def _mouse_04_heads(X, W_Q, W_K, W_V, W_O, wrong=None):
     (H, d_model, d_k), d_v, T = W_Q.shape, W_V.shape[-1], len(X)
     divisor = {"by √d_v": d_v, "by √d_model": d_model}.get(wrong, d_k)
     heads = attend(X @ W_Q * math.sqrt(d_k / divisor), X @ W_K, X @ W_V, wrong)  # (H, T, d_v)
-    if wrong in ("by head", "added", "first"):
-        return {"by head": heads, "added": heads.sum(dim=0), "first": heads[0]}[wrong]
+    alone = {"by head": heads, "first": heads[0]}
+    alone |= {"added": heads.sum(dim=0), "averaged": heads.mean(dim=0)}
+    if wrong in alone:
+        return alone[wrong]
     merged = {
         "not transposed": heads.reshape(T, H * d_v),
         "interleaved": heads.permute(1, 2, 0).reshape(T, H * d_v),
@@ -116,6 +118,7 @@ MOUSE_04_HEADS = {
     "by √d_model": "You divided by √d_model, the width of X; the divisor is √d_k, of a key.",
     "by head": "Your heads still lie one behind the other; set them side by side, then use W_O.",
     "added": "You added the heads; set them side by side, then use W_O.",
+    "averaged": "You averaged the heads; set them side by side, then use W_O.",
     "first": "This is the first head alone.",
     "not transposed": "You merged the heads without moving the tokens to the front first.",
     "interleaved": "You dealt out the heads' numbers in turn; each head's numbers stay together.",
@@ -126,18 +129,18 @@ MOUSE_04_HEADS = {
 
 
 def _mouse_04_inputs():
-    """Three heads whose scores are not symmetric, then the two of the lesson."""
+    """Three heads whose scores are not symmetric, all sizes different; then those of the lesson."""
 
     def pattern(*shape):
         return (torch.arange(math.prod(shape)) * 5 % 7 - 3.0).reshape(shape) / 4
 
-    light, cat = sentence("light").X, sentence("cat").X
+    light, cat = sentence("light", "It's a shine bright light a shine").X, sentence("cat").X
     animal, tech, grammar = torch.eye(3).split(1, dim=1)
     W_Q = torch.stack([animal, tech])
     W_V = torch.stack([torch.cat([animal, grammar], dim=1), torch.cat([tech, grammar], dim=1)])
     W_O = torch.cat([animal, grammar, tech, grammar], dim=1).T
     return [
-        (light, pattern(3, 4, 3), pattern(3, 4, 3).flip(1), pattern(3, 4, 2), pattern(6, 4)),
+        (light, pattern(3, 4, 3), pattern(3, 4, 3).flip(1), pattern(3, 4, 5), pattern(15, 4)),
         (cat, W_Q, W_Q - W_Q.flip(0), W_V, W_O),
     ]
 
@@ -154,10 +157,10 @@ MOUSE = {
             "You compared the words that are asked with each other; the queries are in Q.": (
                 lambda Q, K: K @ K.T
             ),
-            "These are weights; the scores come before the softmax.": (
+            "These are weights; the scores themselves are asked.": (
                 lambda Q, K: attention(Q, K, K).weights
             ),
-            "You divided by √d_k; the scores themselves are asked.": scale,
+            "You divided the scores; they are asked as they are.": scale,
         },
         inputs=_mouse_01_inputs,
     ),
@@ -169,6 +172,12 @@ MOUSE = {
             ),
             "You divided by the whole window; one side of it is what a layer adds.": (
                 lambda distance, window: math.ceil(distance / window)
+            ),
+            "You took two words off the window; take off its middle, and count one side.": (
+                lambda distance, window: math.ceil(distance / (window - 2))
+            ),
+            "You divided the whole view by the whole window; the middle is counted once.": (
+                lambda distance, window: math.ceil((2 * distance + 1) / window)
             ),
             "You made the whole view as wide as the distance; half of it is on the other side.": (
                 lambda distance, window: math.ceil((distance - 1) / (window - 1))
@@ -192,14 +201,22 @@ MOUSE = {
                 lambda distance, window: (window - 1) // 2
             ),
         },
-        inputs=lambda: [(17, 3), (7, 5), (10, 7), (2, 5)],
+        inputs=lambda: [(17, 3), (29, 5), (10, 7), (2, 5)],
     ),
     # mouse/02
     "mouse/02/weights": exercise(
         _mouse_02_weights,
         "unscaled, by d_k, by √T, no exp, no sum",
         None,
-        {"A score of 0 gets a weight as well: exp(0) is 1.": _mouse_02_skipped},
+        {
+            "A score of 0 gets a weight as well: exp(0) is 1.": _mouse_02_skipped,
+            "These are the scores; scale them, then make weights of them with softmax.": (
+                lambda: matrix(2, 0, 0.5, 0.5)
+            ),
+            "These are the scaled scores; make weights of them with softmax.": (
+                lambda: matrix(2, 0, 0.5, 0.5) / math.sqrt(3)
+            ),
+        },
     ),
     "mouse/02/output": exercise(
         _mouse_02_output,
@@ -208,6 +225,9 @@ MOUSE = {
         {
             "You took column i of the weights, or the softmax of the columns; word i asks in row "
             "i.": partial(_mouse_02_output, wrong="columns"),
+            "You mixed with scores, not scaled either: scale them, then make weights of them.": (
+                lambda X, i: X @ X[i] @ X
+            ),
             "√3 fits rows that are 3 wide; take the width from X.": lambda X, i: (
                 torch.softmax(X @ X.T / math.sqrt(3), dim=-1)[i] @ X
             ),
@@ -218,18 +238,24 @@ MOUSE = {
     "mouse/02/outvoted": Exercise(
         right=_mouse_02_outvoted,
         mistakes={
-            "That is how many outvote cat in the plain average; attention weighs.": partial(
+            "So many are enough in the plain average; attention weighs.": partial(
                 _mouse_02_outvoted, lambda X: X.mean(dim=0)
             ),
-            "Here animal is still ahead of tech.": lambda: _mouse_02_outvoted() - 1,
             "You counted all words of the sentence; how many of them are useful?": lambda: (
                 _mouse_02_outvoted() + 2
             ),
-            MISTAKES["unscaled"]: partial(
+            "So many are needed if the scores are not scaled; with √d_k, fewer will do.": partial(
                 _mouse_02_outvoted, lambda X: attend(X, X, X, "unscaled")[1]
             ),
-            MISTAKES["by d_k"]: partial(_mouse_02_outvoted, lambda X: attend(X, X, X, "by d_k")[1]),
+            "So many are enough if you divide by d_k; with √d_k, animal is still ahead.": partial(
+                _mouse_02_outvoted, lambda X: attend(X, X, X, "by d_k")[1]
+            ),
         },
+        otherwise=lambda number, right: (
+            "With so many, animal is still ahead of tech."
+            if number < right
+            else "With so many, tech is ahead of animal, but a smaller whole number will do."
+        ),
     ),
     # mouse/03
     "mouse/03/scores": Exercise(
@@ -325,6 +351,11 @@ MOUSE = {
             "You took the mean of animal and tech; add them.": (
                 lambda: matrix([0, 0.5], [0, 0.5], [1, 0])
             ),
+            "Your content is animal alone; add tech.": lambda: matrix([0, 1], [0, 0], [1, 0]),
+            "Your content is tech alone; add animal.": lambda: matrix([0, 0], [0, 1], [1, 0]),
+            "This is the matrix of the lesson, which makes animal and tech of each word.": (
+                lambda: matrix([1, 0], [0, 1], [0, 0])
+            ),
             "You kept three numbers; animal and tech become one.": (
                 lambda: matrix([0, 1, 0], [0, 0, 1], [1, 0, 0])
             ),
@@ -351,6 +382,9 @@ MOUSE = {
             "W_O has to give d_model numbers, so that X can be added.": (
                 lambda: [[6, 6], [6, 15], [15, 15]]
             ),
+            "W_O gives d_model numbers for each token; the number of tokens is not in it.": (
+                lambda: [[6, 6], [6, 15], [15, 6]]
+            ),
             "The weights are one number for each pair of tokens; d_k is gone.": (
                 lambda: [[6, 4], [6, 15], [15, 8]]
             ),
@@ -358,6 +392,14 @@ MOUSE = {
                 lambda: [[6, 6], [6, 8], [8, 8]]
             ),
         },
+        form="A list of three pairs",
+        otherwise=lambda pairs, right: (
+            "Not right: pair "
+            + ", pair ".join(
+                str(n) for n, same in enumerate((pairs == right).all(dim=1), 1) if not same
+            )
+            + "."
+        ),
     ),
     "mouse/04/heads": exercise(
         _mouse_04_heads,

@@ -38,11 +38,14 @@ class Explorer:
 
     title: one line. controls: name -> ipywidgets control. tables: a function of the controls'
     values, by name, that returns a list of Table. says: a function of these tables that returns
-    one sentence. error: the last exception of a redraw, or None. The first one is raised.
+    one sentence. arrow: what stands in the still before the name of each table but the first; ""
+    where they do not follow from each other. error: the last exception of a redraw, or None. The
+    first one is raised.
     """
 
-    def __init__(self, title, controls, tables, says):
+    def __init__(self, title, controls, tables, says, arrow="→ "):
         self.title, self.controls, self._tables, self._says = title, controls, tables, says
+        self._arrow = arrow
         self.error = None
         self.board = widgets.HTML()
         for control in controls.values():
@@ -66,7 +69,7 @@ class Explorer:
     def picture(self):
         """Return the present state as a Picture."""
         tables = self.tables()
-        return panels(self.title, tables, f"{self.title}. {self._says(tables)}")
+        return panels(self.title, tables, f"{self.title}. {self._says(tables)}", self._arrow)
 
     def redraw(self, _change=None):
         """Compute and show the tables again. A failure shows one sentence and is kept in error."""

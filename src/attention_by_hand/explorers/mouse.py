@@ -34,7 +34,9 @@ def explore_reach():
             attended.append(attention(X, X, X).output[-1])
         labels = [f"{how}, {cue}" for how in ("convolution", "attention") for cue in cues]
         found = torch.stack(convolved + attended)
-        return [Table("mouse comes out as", found, labels, dimensions, ("by, cue", "dimension"))]
+        return [
+            Table("mouse comes out as", found, labels, dimensions, ("method, cue", "dimension"))
+        ]
 
     def says(tables):
         first, second = tables[0].values[:2]
@@ -191,4 +193,4 @@ def explore_values(W_V):
         for name, entries in zip(words.dimensions, W_V.tolist(), strict=True)
         for column, entry in zip(columns, entries, strict=True)
     }
-    return Explorer("What the values pass on", controls, tables, says)
+    return Explorer("What the values pass on", controls, tables, says, arrow="")
