@@ -144,7 +144,7 @@ def explore_learning(history, losses, examples):
         return f"The loss is {tables[0].cells[0][0]}. Probability of animal: {', '.join(sure)}."
 
     controls = {"step": widgets.SelectionSlider(options=list(history), description="step")}
-    return Explorer("Learning, step by step", controls, tables, says)
+    return Explorer("Learning, step by step", controls, tables, says, arrow="")
 
 
 # mouse/04
