@@ -11,7 +11,7 @@ none = $(error Python 3.11 or newer is needed and was not found (looked for: $(P
 	install it from python.org, or name yours: make $@ PYTHON=/path/to/python3)
 course = @"$(or $(find),$(none))" tools/course.py
 
-.PHONY: help lab test lint refresh html bench clean
+.PHONY: help lab test lint refresh html bench colab links clean
 
 help:
 	@echo "make lab      open the course in JupyterLab (PORT=8890 chooses the port)"
@@ -20,6 +20,8 @@ help:
 	@echo "make refresh  run the notebooks again and store what they print"
 	@echo "make html     write the course as web pages, to read without Jupyter"
 	@echo "make bench    time the notebooks' check, and the explorers in a browser (TRACK=light)"
+	@echo "make colab    write notebooks that run alone, the helper inside, into build/colab"
+	@echo "make links    write the Colab badges and the address of the helper (REPO=owner/name)"
 	@echo "make clean    remove the virtual environment and the caches"
 
 lab:
@@ -39,6 +41,12 @@ html:
 
 bench:
 	$(course) bench $(TRACK)
+
+colab:
+	$(course) colab
+
+links:
+	$(course) links $(REPO)
 
 clean:
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis

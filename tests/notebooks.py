@@ -1,6 +1,7 @@
 """Read the notebooks, and run one in this process with its solutions in place of the blanks."""
 
 import contextlib
+import copy
 import functools
 import io
 import re
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+import refresh
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -107,6 +109,25 @@ def solved_source(notebook: Notebook, index: int) -> str:
         return source
     solution = SOLUTION.search(notebook.cells[index + 1].source)
     return solution[1] + source[blank.start() :] if solution else source
+
+
+def shown(cell: nbformat.NotebookNode) -> list[dict]:
+    """A code cell's outputs as they are compared: of a picture, its words and its size."""
+    outputs = copy.deepcopy(cell.outputs)
+    for output in outputs:
+        output.get("data", {}).pop("image/png", None)
+    return outputs
+
+
+def differences(notebook: Notebook, executed: nbformat.NotebookNode) -> list[str]:
+    """Complaints: the cells that show something else when executed than what is stored."""
+    found = []
+    refresh.normalize(executed)
+    for index, cell in notebook.of_type("code"):
+        stored, new = shown(cell), shown(executed.cells[index])
+        if stored != new and not refresh.measures(cell):
+            found.append(notebook.at(index, f"stored {stored}\nbut now {new}"))
+    return found
 
 
 @dataclass(frozen=True)

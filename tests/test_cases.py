@@ -150,7 +150,7 @@ ELSEWHERE = {
         "rope-two-conventions",
         "odd-width",
     },
-    "a lesson or a build still to come": {
+    "colab/test_alone.py": {
         "alone-in-a-folder",
     },
 }

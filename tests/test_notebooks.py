@@ -5,6 +5,7 @@ breaks a good notebook once for every one of them.
 """
 
 import base64
+import copy
 import functools
 import io
 import itertools
@@ -12,6 +13,7 @@ import math
 import re
 import tokenize
 
+import links as make_links
 import nbformat
 import pytest
 import refresh
@@ -50,7 +52,6 @@ NOT_COMPARED: dict[tuple[str, str], str] = {
     ): "measures time",
 }
 
-BADGE = "https://colab.research.google.com/assets/colab-badge.svg"  # written by `make links`
 WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 BANNED_WORD = re.compile(r"\b(simply|obviously|just)\b", re.IGNORECASE)
 BANNED_OUTPUT = {
@@ -97,12 +98,29 @@ def check_opening(notebook: Notebook) -> list[str]:
     ]
 
 
-def check_setup(notebook: Notebook, expected: str | None = None) -> list[str]:
+def repository() -> tuple[str, str]:
+    """What `make links` has written: the repository and the tag, or nothing."""
+    return make_links.address_in(read(START).cells[1].source)
+
+
+def place(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def check_badge(notebook: Notebook) -> list[str]:
+    opening = notebook.cells[0].source
+    badge = make_links.badge(repository()[0], place(notebook.path))
+    expected = make_links.with_badge(opening, badge)
+    message = "the badge is not that of the set-up cell's repository; run `make links`"
+    return [notebook.at(0, message)] if opening != expected else []
+
+
+def check_setup(notebook: Notebook) -> list[str]:
     cell = notebook.cells[1]
-    expected = read(START).cells[1].source if expected is None else expected
+    expected = make_links.setup(*repository())
     found = {
         "the second cell is not code": cell.cell_type != "code",
-        "the set-up cell is not that of 00_start_here": cell.source != expected,
+        "the set-up cell is not that of 00_start_here; run `make links`": cell.source != expected,
         "the set-up cell has more than 6 lines": len(cell.source.splitlines()) > 6,
         "the set-up cell has output": bool(cell.get("outputs")),
     }
@@ -216,8 +234,8 @@ def check_compared(notebook: Notebook) -> list[str]:
 
 def check_format(notebook: Notebook) -> list[str]:
     found, node = [], notebook.node
-    if "widgets" in node.metadata:
-        found.append(f"{notebook.name}: stores metadata.widgets; run `make refresh`")
+    for key in node.metadata.keys() - refresh.METADATA.keys():
+        found.append(f"{notebook.name}: stores metadata.{key}; run `make refresh`")
     if node.metadata.get("kernelspec", {}).get("name") != "python3":
         found.append(f"{notebook.name}: the kernelspec is not python3; run `make refresh`")
     if len({cell.get("id") for cell in notebook.cells}) < len(notebook.cells):
@@ -228,6 +246,11 @@ def check_format(notebook: Notebook) -> list[str]:
         for output in cell.outputs
         for mime in output.get("data", {})
         if "widget-view" in mime
+    ]
+    found += [
+        notebook.at(index, f"stores metadata, {', '.join(sorted(more))}; run `make refresh`")
+        for index, cell in enumerate(notebook.cells)
+        if (more := cell.metadata.keys() - {"tags", "seal"})
     ]
     found += [
         f"{notebook.name}: is no valid notebook: {error.message.splitlines()[0]}"
@@ -340,7 +363,7 @@ def check_links(notebook: Notebook) -> list[str]:
         found += [
             notebook.at(index, f"takes an image from elsewhere: {a or b}")
             for a, b in images
-            if "//" in (a or b) and (a or b) != BADGE
+            if "//" in (a or b) and (a or b) != make_links.IMAGE
         ]
     return found
 
@@ -405,6 +428,20 @@ every_notebook = pytest.mark.parametrize("path", PATHS, ids=[read(path).name for
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_notebook(check, path):
     report(check(read(path)))
+
+
+@every_notebook
+def test_notebook_with_links(path, monkeypatch):
+    linked = ("owner/attention", "v1.0")
+    notebook = Notebook(path, copy.deepcopy(read(path).node))
+    make_links.link_notebook(notebook.node, place(path), *linked)
+    monkeypatch.setitem(globals(), "repository", lambda: linked)
+    report([line for check in CHECKS for line in check(notebook)])
+
+
+def test_the_set_up_cells_take_a_helper_like_this_one():
+    _, tag = repository()
+    assert not (tag and make_links.changed_since(tag)), "run `make links`"
 
 
 @every_notebook
@@ -505,7 +542,7 @@ def good(monkeypatch):
         new_output("display_data", {"text/html": "<details>.5</details>", "text/plain": ALT}),
     ]
     code = [
-        (read(START).cells[1].source, []),
+        ("pass", []),
         ("6 / 2  # six halves", [new_output("execute_result", {"text/plain": "3.0"})]),
         ("draw()", shown),
         *(
@@ -523,7 +560,10 @@ def good(monkeypatch):
     cells = [*cells[:2], prose, cells[2], cells[3], text[0], cells[4], text[1]]
     cells = [new_markdown_cell(OPENING), *cells, new_markdown_cell(ENDING)]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    return Notebook(FOLDER / "light/99_sample.ipynb", new_notebook(cells=cells, metadata=metadata))
+    path = FOLDER / "light/99_sample.ipynb"
+    notebook = Notebook(path, new_notebook(cells=cells, metadata=metadata))
+    make_links.link_notebook(notebook.node, place(path), *repository())
+    return notebook
 
 
 def replaced(index, old, new):
@@ -548,6 +588,7 @@ BROKEN = [
     (check_opening, replaced(0, "5 minutes", "a while"), "Time"),
     (check_opening, replaced(0, "- divide", "divide"), "bullets"),
     (check_opening, replaced(0, "need first", "need"), "need first"),
+    (check_badge, replaced(0, "\n**Time", f"\n{make_links.badge('a/b', 'c')}\n**Time"), "badge"),
     (check_setup, lambda cells: cells[1].update(source="import os"), "cell 2 .*not that of"),
     (check_setup, lambda cells: cells[1].update(source="x = 1\n" * 7), "more than 6"),
     (check_setup, lambda cells: cells[1].update(outputs=[1]), "has output"),
@@ -581,6 +622,7 @@ BROKEN = [
     (check_compared, lambda cells: cells[2].metadata.update(tags=["raises-exception"]), "raises"),
     (check_compared, replaced(2, "# six", "# PYTEST_VALIDATE_IGNORE_OUTPUT"), "IGNORE_OUTPUT"),
     (check_format, lambda cells: cells[2].update(id=cells[3].id), "ids are not unique"),
+    (check_format, lambda cells: cells[3].metadata.update(cellView="form"), "cell 4 .*cellView"),
     (check_format, lambda cells: cells[2].pop("execution_count"), "no valid notebook"),
     (
         check_format,
@@ -647,9 +689,37 @@ def test_checks_can_fail(check, break_it, expected, good):
     assert re.search(rf"99_sample.*{expected}", "\n".join(check(good)), re.DOTALL)
 
 
-def test_saved_from_colab(good):
-    good.node.metadata.widgets = {"application/vnd.jupyter.widget-state+json": {}}  # no state
-    assert any("99_sample: stores metadata.widgets" in line for line in check_format(good))
+@pytest.mark.parametrize("minor", [0, 5])
+def test_saved_from_colab(minor, tmp_path):
+    """Refused with the reason; `make refresh` brings it back, byte for byte."""
+    notebook = Notebook(START, nbformat.read(START, nbformat.NO_CONVERT))
+    save_as_colab_does(notebook.node, minor)
+    said = "\n".join(check_format(notebook))
+    for key in ("widgets", "colab"):
+        assert f"00_start_here: stores metadata.{key}; run `make refresh`" in said
+    assert "cell 3 ('import torch'): stores metadata, cellView, colab, id, outputId" in said
+    path = tmp_path / START.name
+    nbformat.write(notebook.node, path)
+    assert refresh.main([str(path)]) == 0
+    assert path.read_bytes() == START.read_bytes()
+
+
+def save_as_colab_does(node, minor):
+    """Leave in a notebook what Colab does; of its formats, 4.0 is the older."""
+    node.nbformat_minor = minor
+    node.metadata.colab = {"provenance": [], "toc_visible": True}
+    node.metadata.widgets = {  # no key "state", without which GitHub shows nothing
+        "application/vnd.jupyter.widget-state+json": {"1f0a": {"model_name": "HTMLModel"}}
+    }
+    for number, cell in enumerate(node.cells):
+        cell.metadata.id = cell.id if minor == 5 else cell.pop("id")
+        if cell.cell_type == "code":
+            cell.metadata.update(outputId=f"a3-{number}", colab={"height": 34}, cellView="form")
+            cell.execution_count += 20
+        for output in cell.get("outputs", []):
+            if "data" in output:
+                output.data["application/vnd.google.colaboratory.intrinsic+json"] = {"type": "x"}
+                output.data[refresh.WIDGET_VIEW] = {"model_id": "1f0a"}
 
 
 def test_a_listed_cell_is_not_compared_while_its_seal_is_whole(good, monkeypatch):

@@ -246,7 +246,7 @@ class Machine:
         monkeypatch.setattr(course, "LAB_DEFAULTS", folder / ".venv" / "lab" / "overrides.json")
         monkeypatch.setattr(course, "python_version", lambda: self.version)
         monkeypatch.setattr(course, "usable", lambda version: self.has_pip and bool(version))
-        monkeypatch.setattr(course, "has_torch", lambda pin: self.torch)
+        monkeypatch.setattr(course, "has_torch", lambda python: self.torch)
         monkeypatch.setattr(course, "pip", self.pip)
         monkeypatch.setattr(venv, "create", self.create)
 
@@ -344,7 +344,7 @@ def test_debian_without_its_venv_package_gets_the_name_of_it(machine, monkeypatc
 
 def test_torch_is_asked_for_by_its_pin_alone():
     (pin,) = pins()["torch"]
-    assert course.torch_pin() == f"torch=={pin.version}"
+    assert course.pin("torch") == f"torch=={pin.version}"
 
 
 def test_an_old_python_gets_a_sentence(monkeypatch):

@@ -6,6 +6,8 @@
     python tools/course.py refresh    run the notebooks again and store what they print
     python tools/course.py html       write the course as web pages
     python tools/course.py bench      time the notebooks' check, and the explorers in a browser
+    python tools/course.py colab      write notebooks that carry the helper with them
+    python tools/course.py links      write the repository's address into the notebooks
 
 Words after the command go to the tool behind it. Standard library only, because it runs before
 anything is installed; on Windows, write `py -3` for `python`.
@@ -43,15 +45,24 @@ LINT = (
 # One kernel per notebook, one worker per processor; more than four gain nothing and cost memory.
 PYTEST = ("-m", "pytest", "--numprocesses=logical", "--maxprocesses=4", "--dist=loadscope")
 BROWSER = ("tools/browser.py",)
+RUNTIME = ("tools/runtime.py",)
 # What each command needs installed, and what it runs, in order.
 COMMANDS = {
     "lab": ({"lab"}, ()),
-    "test": ({"lab", "test"}, (*LINT, BROWSER, PYTEST)),
+    "test": ({"lab", "test"}, (*LINT, BROWSER, RUNTIME, PYTEST)),
     "lint": ({"test"}, LINT),
     "refresh": ({"test"}, (("tools/refresh.py",),)),
-    "bench": ({"lab", "test"}, (BROWSER, ("tools/bench.py",))),
+    "bench": ({"lab", "test"}, (BROWSER, RUNTIME, ("tools/bench.py",))),
+    "colab": ({"test"}, (("tools/colab.py",),)),
+    "links": ({"test"}, (("tools/links.py",),)),
     "html": ({"lab", "test"}, (("tools/export.py",),)),
 }
+
+NOT_INSTALLED = (
+    "The installation did not finish; pip's lines above say why. If they speak of "
+    "connections or of no version found, check the network, then run this again: "
+    "it goes on where it stopped."
+)
 
 
 class Stop(Exception):
@@ -118,23 +129,38 @@ def make_venv():
         raise Stop(f"The virtual environment could not be made: {error}.") from None
 
 
-def pip(*args, **kwargs):
-    """Run .venv's pip; True when it succeeded."""
+def pip(*args, python=PYTHON, **kwargs):
+    """Install by pip, into .venv unless another environment's Python is named; True: it worked."""
     # By environment, because it also reaches the pip that pip runs to build the helper.
     brief = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_RETRIES": "2"}
-    command = [PYTHON, "-m", "pip", "install", *args]
+    command = [python, "-m", "pip", "install", *args]
     return subprocess.run(command, cwd=ROOT, env=brief | os.environ, **kwargs).returncode == 0
 
 
-def torch_pin():
+def pin(name):
+    """The line of requirements.txt for a package."""
     lines = (ROOT / "requirements.txt").read_text().splitlines()
-    return next(line.strip() for line in lines if line.startswith("torch=="))
+    return next(line.strip() for line in lines if line.startswith(f"{name}=="))
 
 
-def has_torch(pin):
+def has_torch(python):
     ask = "from importlib.metadata import version; print(version('torch'))"
-    run = subprocess.run([PYTHON, "-Ic", ask], capture_output=True, text=True)
-    return f"torch=={run.stdout.strip().partition('+')[0]}" == pin
+    run = subprocess.run([python, "-Ic", ask], capture_output=True, text=True)
+    return f"torch=={run.stdout.strip().partition('+')[0]}" == pin("torch")
+
+
+def install_torch(python=PYTHON):
+    """Install the build for CPUs by itself, where it can be had."""
+    if has_torch(python):
+        return
+    say(f"Installing {pin('torch')}, the build for CPUs (about 200 MB; a minute or two).")
+    from_index = ("--no-deps", "--retries", "1", "--index-url", CPU_INDEX, pin("torch"))
+    # Its errors are no news: the sentence below says what follows from them.
+    if not pip(*from_index, python=python, stderr=subprocess.DEVNULL):
+        say(
+            f"torch could not be had from {CPU_INDEX}; it comes with the rest from pip's "
+            "usual index, which on Linux is a much larger download (some gigabytes)."
+        )
 
 
 def install(extras):
@@ -149,24 +175,11 @@ def install(extras):
         mark = fingerprint(python_version())
     STAMP.unlink(missing_ok=True)  # an interrupted installation must not look finished
 
-    pin = torch_pin()
-    if not has_torch(pin):
-        say(f"Installing {pin}, the build for CPUs (about 200 MB; a minute or two).")
-        from_index = ("--no-deps", "--retries", "1", "--index-url", CPU_INDEX, pin)
-        # Its errors are no news: the sentence below says what follows from them.
-        if not pip(*from_index, stderr=subprocess.DEVNULL):
-            say(
-                f"torch could not be had from {CPU_INDEX}; it comes with the rest from pip's "
-                "usual index, which on Linux is a much larger download (some gigabytes)."
-            )
+    install_torch()
     say("Installing the rest (a minute or two).")
     target = f".[{','.join(sorted(extras))}]"
     if not pip("--quiet", "-c", "requirements.txt", "-e", target):
-        raise Stop(
-            "The installation did not finish; pip's lines above say why. If they speak of "
-            "connections or of no version found, check the network, then run this again: "
-            "it goes on where it stopped."
-        )
+        raise Stop(NOT_INSTALLED)
     if "lab" in extras:
         LAB_DEFAULTS.parent.mkdir(parents=True, exist_ok=True)
         LAB_DEFAULTS.write_text(json.dumps(LAB_SETTINGS))

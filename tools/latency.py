@@ -80,7 +80,7 @@ def with_usual(notebook):
 
 
 def times(page, box):
-    """Milliseconds of PRESSES moves to and fro."""
+    """Milliseconds of PRESSES moves back and forth."""
     handle = box.locator(HANDLE).first
     found = []
     for turn in range(PRESSES):

@@ -91,7 +91,9 @@ def normalize(notebook):
     taken = set()
     count = 0
     for cell in notebook["cells"]:
-        if cell.get("id") in taken or not cell.get("id"):
+        # An older Colab, which knows no ids of cells, keeps them in the metadata.
+        cell["id"] = cell.get("id") or cell["metadata"].get("id")
+        if cell["id"] in taken or not cell["id"]:
             cell["id"] = identity(cell, taken)
         taken.add(cell["id"])
         tags = cell["metadata"].get("tags")
