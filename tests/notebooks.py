@@ -115,8 +115,8 @@ class Run:
     error: str
 
 
-def run_solved(notebook: Notebook, after_cell: Callable[[dict], None]) -> Run:
-    """Run the code cells in the notebook's folder; `after_cell` is shown the variables each time.
+def run_solved(notebook: Notebook, after_cell: Callable[[int, dict], None]) -> Run:
+    """Run the code cells in the notebook's folder; `after_cell` gets their index and variables.
 
     A shell in this process, not a kernel: torch is imported once for all notebooks.
     """
@@ -136,7 +136,7 @@ def run_solved(notebook: Notebook, after_cell: Callable[[dict], None]) -> Run:
                 error = result.error_before_exec or result.error_in_exec
                 if error:
                     return Run(printed, notebook.at(index, f"{type(error).__name__}: {error}"))
-                after_cell(shell.user_ns)
+                after_cell(index, shell.user_ns)
     finally:
         InteractiveShell.clear_instance()
     return Run(printed, "")

@@ -15,10 +15,12 @@ import tokenize
 import nbformat
 import pytest
 import refresh
+from computed import Trace
+from facts import EVERYWHERE, FACTS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from prose import LITERATURE, Numbers, add_cells, complaints
+from prose import LITERATURE, complaints, expressions, pattern_of, plain
 
 from attention_by_hand import examples
 from attention_by_hand.exercises import EXERCISES
@@ -385,11 +387,11 @@ CHECKS = [value for name, value in sorted(globals().items()) if name.startswith(
 @functools.cache
 def solved(path):
     """One run per notebook, for the solutions and for the prose."""
-    notebook, computed = read(path), Numbers()
-    computed.add_variables(vars(examples))
-    run = run_solved(notebook, computed.add_variables)
-    add_cells(notebook, computed)
-    return run, computed
+    notebook = read(path)
+    trace = Trace(notebook, vars(examples), expressions(FACTS.get(notebook.name, ())))
+    run = run_solved(notebook, trace.after_cell)
+    trace.finish()
+    return run, trace
 
 
 def report(found):
@@ -419,8 +421,8 @@ def test_solutions_are_right(path):
 
 @every_notebook
 def test_numbers_in_prose_were_computed(path):
-    run, computed = solved(path)
-    report([run.error] * bool(run.error) + complaints(read(path), computed))
+    run, trace = solved(path)
+    report([run.error] * bool(run.error) + complaints(trace, FACTS.get(read(path).name, ())))
 
 
 def test_every_notebook_is_reached_from_the_start():
@@ -441,9 +443,34 @@ def test_every_exercise_stands_in_one_notebook():
     assert sorted(used) == sorted(EXERCISES)
 
 
+LISTED = re.compile(r"(?m)\]\((\S+\.ipynb)\).*?(\d+)(?: minutes| \|$)")
+
+
+def listed_minutes(page, text):
+    """The minutes that a page gives for each lesson it lists."""
+    return {(page.parent / link).resolve(): int(time) for link, time in LISTED.findall(text)}
+
+
+def test_the_map_and_the_readme_give_each_lesson_its_minutes():
+    spent = {}
+    for path in PATHS:
+        line = re.search(r"(?m)^\*\*Time:\*\*(.*)", read(path).cells[0].source)[1]
+        spent[path] = sum(map(int, re.findall(r"(\d+) minutes", line)))
+    tables = "\n".join(cell.source for _, cell in read(START).of_type("markdown"))
+    assert listed_minutes(START, tables) | {START: spent[START]} == spent
+    readme = ROOT / "README.md"
+    assert listed_minutes(readme, readme.read_text("utf-8")) == spent
+
+
 def test_allow_lists_name_existing_notebooks():
     names = {read(path).name for path in PATHS}
-    assert {name for name, _ in LITERATURE} <= names
+    assert {name for name, _ in LITERATURE} | FACTS.keys() <= names
+
+
+def test_every_fact_of_all_notebooks_occurs_in_one():
+    texts = [plain(cell.source) for path in PATHS for _, cell in read(path).of_type("markdown")]
+    idle = [fact for fact in EVERYWHERE if not any(map(pattern_of(fact).search, texts))]
+    assert idle == []
 
 
 def test_at_most_two_cells_are_not_compared_and_each_is_there():
@@ -680,6 +707,6 @@ def test_solutions_run_in_place_of_blanks(solution, printed, error, tmp_path):
         new_markdown_cell(SOLVED.replace("half = 3", solution)),
     ]
     notebook = Notebook(tmp_path / "a.ipynb", new_notebook(cells=cells))
-    run = run_solved(notebook, lambda variables: None)
+    run = run_solved(notebook, lambda index, variables: None)
     assert printed in run.printed[1]
     assert re.search(error, run.error)

@@ -35,7 +35,8 @@ class Lesson:
 def explorers_of(name):
     """The explorers that a notebook shows, made in this process."""
     shown = {}
-    error = run_solved(read(FOLDER / name), lambda variables: shown.update(variables["Out"])).error
+    run = run_solved(read(FOLDER / name), lambda index, variables: shown.update(variables["Out"]))
+    error = run.error
     assert not error, error
     return [value for value in shown.values() if isinstance(value, Explorer)]
 
