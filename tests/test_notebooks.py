@@ -12,13 +12,14 @@ import math
 import re
 import tokenize
 
+import matplotlib
 import nbformat
 import pytest
 import refresh
 from computed import Trace
 from facts import EVERYWHERE, FACTS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from PIL import Image
+from PIL import Image, ImageChops
 from PIL.PngImagePlugin import PngInfo
 from prose import LITERATURE, complaints, expressions, pattern_of, plain
 
@@ -41,6 +42,7 @@ from notebooks import (
 )
 
 PATHS = all_paths()
+REQUIREMENTS = (ROOT / "requirements.txt").read_text("utf-8")
 START = FOLDER / "00_start_here.ipynb"
 
 # Notebooks' cells whose output nbval need not compare, as (notebook, first line): the reason.
@@ -423,6 +425,46 @@ def test_solutions_are_right(path):
 def test_numbers_in_prose_were_computed(path):
     run, trace = solved(path)
     report([run.error] * bool(run.error) + complaints(trace, FACTS.get(read(path).name, ())))
+
+
+def drawn_otherwise(stored: bytes, drawn: bytes) -> bool:
+    """Whether two pictures differ in some square of 16 by 16 pixels by more than a breath."""
+    pair = [Image.open(io.BytesIO(png)).convert("L") for png in (stored, drawn)]
+    if pair[0].size != pair[1].size:
+        return True
+    difference = ImageChops.difference(*pair).reduce(16)
+    return difference.getextrema()[1] > 6
+
+
+@every_notebook
+def test_pictures_are_those_that_the_cells_draw(path):
+    """Pixels, with the matplotlib that drew them: another one sets its letters otherwise.
+
+    A cell that measures draws anew each time; its seal covers the picture.
+    """
+    notebook, (run, _), found = read(path), solved(path), []
+    same_version = f"matplotlib=={matplotlib.__version__}\n" in REQUIREMENTS
+    for index, cell in notebook.of_type("code"):
+        data = [output.get("data", {}) for output in cell.outputs]
+        stored = [base64.b64decode(d["image/png"]) for d in data if "image/png" in d]
+        if len(stored) != len(run.pictures[index]):
+            found.append(notebook.at(index, f"draws {len(run.pictures[index])} pictures"))
+        elif same_version and not refresh.measures(cell):
+            if any(map(drawn_otherwise, stored, run.pictures[index])):
+                found.append(notebook.at(index, "has a picture that it does not draw"))
+    report(found)
+
+
+def test_a_changed_picture_is_seen():
+    picture = Image.new("L", (64, 64), 255)
+    files = []
+    for dot in [None, (20, 20, 29, 29)]:
+        if dot:
+            picture.paste(200, dot)
+        files.append(io.BytesIO())
+        picture.save(files[-1], "png")
+    plain, dotted = (file.getvalue() for file in files)
+    assert drawn_otherwise(plain, dotted) and not drawn_otherwise(plain, plain)
 
 
 def test_every_notebook_is_reached_from_the_start():
