@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import refresh
+from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -132,12 +133,15 @@ def differences(notebook: Notebook, executed: nbformat.NotebookNode) -> list[str
 
 @dataclass(frozen=True)
 class Run:
+    """What each cell printed, the pictures that it showed as PNG, and the first error or ""."""
+
     printed: list[str]
+    pictures: list[list[bytes]]
     error: str
 
 
-def run_solved(notebook: Notebook, after_cell: Callable[[dict], None]) -> Run:
-    """Run the code cells in the notebook's folder; `after_cell` is shown the variables each time.
+def run_solved(notebook: Notebook, after_cell: Callable[[int, dict], None]) -> Run:
+    """Run the code cells in the notebook's folder; `after_cell` gets their index and variables.
 
     A shell in this process, not a kernel: torch is imported once for all notebooks.
     """
@@ -145,19 +149,26 @@ def run_solved(notebook: Notebook, after_cell: Callable[[dict], None]) -> Run:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     printed = [""] * len(notebook.cells)
+    pictures = [[] for _ in notebook.cells]
     try:
         with tempfile.TemporaryDirectory() as home, contextlib.chdir(notebook.path.parent):
             InteractiveShell.clear_instance()
             module = types.ModuleType("lesson")
             shell = InteractiveShell.instance(config=config, user_module=module, ipython_dir=home)
+            shell.display_pub = shown = CapturingDisplayPublisher()
             for index, _ in notebook.of_type("code"):
                 with contextlib.redirect_stdout(io.StringIO()) as out:
                     result = shell.run_cell(solved_source(notebook, index))
                 printed[index] = out.getvalue()
+                data = [output["data"] for output in shown.outputs]
+                pictures[index] = [bundle["image/png"] for bundle in data if "image/png" in bundle]
+                shown.outputs.clear()
                 error = result.error_before_exec or result.error_in_exec
                 if error:
-                    return Run(printed, notebook.at(index, f"{type(error).__name__}: {error}"))
-                after_cell(shell.user_ns)
+                    return Run(
+                        printed, pictures, notebook.at(index, f"{type(error).__name__}: {error}")
+                    )
+                after_cell(index, shell.user_ns)
     finally:
         InteractiveShell.clear_instance()
-    return Run(printed, "")
+    return Run(printed, pictures, "")

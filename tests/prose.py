@@ -1,36 +1,45 @@
 """Check that what a lesson's Markdown says in numbers is what its code computed.
 
-Checked are numbers one by one, chains such as `6 / 3 = 2`, whole matrices, lists and tables, and
-shapes. All compare intervals: a printed decimal stands for every value that rounds to it.
+Checked are numbers one by one, chains such as `6 / 3 = 2`, whole matrices, lists and tables,
+shapes, and names such as `float16`. A number must have been computed near the place that states
+it: in the same section, or in the code cell before or after. All compare intervals: a printed
+decimal stands for every value that rounds to it.
 """
 
 import ast
-import contextlib
-import dataclasses
 import itertools
-import math
-import numbers
 import re
-import types
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 
 import numpy as np
+import torch
+from arithmetic import (
+    MATRIX,
+    NUMBER,
+    RELATION,
+    Interval,
+    chains,
+    evaluate,
+    interval,
+    numbers_in,
+    places,
+    split,
+)
+from computed import NAME_WITH_DIGIT, Numbers, Trace
+from facts import EVERYWHERE
 
-from notebooks import SOLUTION, Notebook, pieces, texts
+from notebooks import SOLUTION, pieces
 
-# (notebook, the number, list or shape as printed, or the first line of a table): its source.
+# (notebook, the number, name, list or shape as printed, or the first line of a table): its source.
 LITERATURE: dict[tuple[str, str], str] = {
+    ("bank/01_one_row_two_meanings", "word2vec"): "Mikolov and others, 2013",
     ("light/01_five_steps", "0.0005"): "half a unit of the third decimal: what rounding can change",
 }
 
-SIZE = 5_000  # of a longer array only the shape is kept: its values would confirm anything
-NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.\d+|\d+)(?:e[-+]?\d+)?"
 PRINTED_NUMBER = re.compile(rf"(?<![\w.])(?:(?<![\w)}}\]])-)?{NUMBER}(?!\.?\d)")
-OUTPUT_NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:e[-+]\d+)?|-?\binf\b")
+WHOLE = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?!,?\w|\.\d)|(?<![\w.])\d+(?!\w|\.\d)")
 SEQUENCE = re.compile(rf"-?{NUMBER}(?:(?:, *| +)-?{NUMBER})+")
-NOT_COMPUTED = r"\d+ minutes|\| *\d+ *(?=\|)"  # a table's whole numbers are table_claims' matter
-SERIES = re.compile(rf"(?<![\w.,[(-])-?{NUMBER}(?:(?:,|,? and) -?{NUMBER}){{3,}}(?!\w)")
+SERIES = re.compile(rf"(?<![\w.,[(-])-?{NUMBER}(?:(?:,|,? and) -?{NUMBER}){{2,}}(?!\w)")
 ENTRIES = r"[-\d.,\s]"
 BRACKETS = re.compile(
     rf"(?<![\w)\]])\[(?:{ENTRIES}|\[(?:{ENTRIES}|\[{ENTRIES}*\])*\])+\]"  # three deep at most
@@ -40,232 +49,293 @@ SHAPES = [
     re.compile(r"(?<![\w)\]}])\( *[A-Za-z]\w* *= *\d+(?: *, *[A-Za-z]\w* *= *\d+)+ *\)"),
     re.compile(r"(?<![\w.,·×*+/=-])(?<![·×*+/=≈-] )\d+(?: ?× ?\d+)+(?![\w.,]*\d| ?[·×*+/=≈-])"),
 ]
-MATRIX = re.compile(
-    r"\\begin\{([bpv]?matrix)\}(.*?)\\end\{\1\}(\s*\^\s*\{?\s*(?:\\top|T)\b)?", re.DOTALL
-)
 PRODUCT = rf"-?{NUMBER}\s*(?:[·×*]|\\cdot|\\times)\s*-?{NUMBER}"
 PRODUCTS = re.compile(rf"{PRODUCT}(?:\s*\+\s*{PRODUCT})+")
 TABLE = re.compile(r"(?:^ *\|.*\| *(?:\n|$))+", re.MULTILINE)
-STATEMENT_ENDS = re.compile(
-    r"\\\\|\n|[;:<>→⇒≠≤≥]|\\(?:q?quad|to|[Rr]ightarrow|[Ll]ongrightarrow|implies|iff|mapsto"
-    r"|neq?|leq?|geq?|lt|gt|in)\b"
-)
-RELATION = r"=|≈|\\(?:approx|simeq)(?![a-zA-Z])"
-COMMA = r"(?<!\d),|,(?!\d{3}(?!\d))"
+ITEM = r"(?m)^(\d+)\. "
+MINUTES = re.compile(r"\*\*Time:\*\*.*|(?m:^\|.*\.ipynb\).*\|$)")  # a test of their own
+FACT = re.compile(r"<<(.+?)>>")
+
+Claims = Iterator[tuple[str, str]]  # the claim as printed, and what is wrong with it or ""
 
 
-class Interval:
-    """All values between lo and hi, elementwise; the usual rules of interval arithmetic."""
-
-    def __init__(self, lo, hi):
-        self.lo, self.hi = np.asarray(lo, float), np.asarray(hi, float)
-
-    @classmethod
-    def stack(cls, *parts):
-        return cls(np.stack([p.lo for p in parts]), np.stack([p.hi for p in parts]))
-
-    def corners(self, other, operator):
-        with np.errstate(all="ignore"):
-            found = [operator(a, b) for a in (self.lo, self.hi) for b in (other.lo, other.hi)]
-        return Interval(np.minimum.reduce(found), np.maximum.reduce(found))
-
-    def __neg__(self):
-        return Interval(-self.hi, -self.lo)
-
-    def __pos__(self):
-        return self
-
-    def __add__(self, other):
-        return self.corners(other, np.add)
-
-    def __sub__(self, other):
-        return self.corners(other, np.subtract)
-
-    def __mul__(self, other):  # two vectors: their dot product
-        product = self.corners(other, np.multiply)
-        both = self.lo.ndim and other.lo.ndim
-        return Interval(product.lo.sum(), product.hi.sum()) if both else product
-
-    def __truediv__(self, other):
-        return self.corners(other, np.divide)
-
-    def __pow__(self, other):
-        return self.corners(other, np.power)
-
-    def upright(self):
-        return Interval(self.lo[..., None], self.hi[..., None])
-
-    def map(self, function):  # of an increasing function
-        return Interval(function(self.lo), function(self.hi))
-
-    def meets(self, lo, hi=None) -> np.ndarray:
-        """Elementwise: does [lo, hi] touch this? With room for float32's own error."""
-        lo = np.asarray(lo, float)
-        hi = lo if hi is None else np.asarray(hi, float)
-        slack = 2e-7 * np.maximum(1, np.abs(np.where(np.isfinite(lo), lo, 1)))
-        return (lo <= self.hi + slack) & (hi >= self.lo - slack)
+def number_claims(text: str, computed: Numbers) -> Claims:
+    """Decimals: with three or more places they are rounded; shorter ones must be exactly so."""
+    for match in PRINTED_NUMBER.finditer(text):
+        percent = bool(re.match(r"\s?\\?%", text[match.end() :]))
+        if "." not in match[0] and "e" not in match[0] and not percent:
+            continue
+        stated = interval(match[0], exact=places(match[0]) + 2 * percent < 3)
+        values = np.concatenate([computed.values, computed.values * 100 if percent else []])
+        wrong = ""
+        if not stated.meets(values).any():
+            nearest = min(values, key=lambda v: abs(v - stated.lo), default=0)
+            rounded = f"{nearest:.{places(match[0])}f}"
+            wrong = f"was not computed; the nearest number, {nearest:.6g}, rounds to {rounded}"
+        yield match[0], wrong
 
 
-def interval(text: str, exact: bool) -> Interval:
-    value = Decimal(text.replace(",", ""))
-    half = Decimal(0) if exact else Decimal((0, (5,), value.as_tuple().exponent - 1))
-    return Interval(float(value - half), float(value + half))
+def block_claims(kind: str, text: str, plain: str, computed: Numbers) -> Claims:
+    """Matrices in math; bracketed lists everywhere; code spans that hold numbers only."""
+    found = []
+    for match in MATRIX.finditer(text):
+        rows = [row.split("&") for row in re.split(r"\\\\(?:\[.*?\])?", match[2]) if row.strip()]
+        cells = [[evaluate(cell) for cell in row] for row in rows]
+        if len({len(row) for row in cells}) > 1:
+            yield match[0], "has rows of different lengths"
+        elif cells and all(cell is not None for row in cells for cell in row):
+            block = Interval.stack(*(Interval.stack(*row) for row in cells))
+            if match[3]:
+                block = Interval(block.lo.T, block.hi.T)
+            found.append((match[0], block))
+            name = re.search(r"(\w+) *= *$", text[: match.start()])
+            named = computed.named.get(name[1], []) if name and not match[3] else []
+            if named and not any(block.equals(Interval(array, array)) for array in named):
+                yield f"{name[0]}{match[0]}", f"is not the {name[1]} of the code near here"
+    for match in BRACKETS.finditer(plain):
+        block = literal(match[0])
+        if block is not None and block.lo.size > 1:
+            found.append((match[0], block))
+    if kind == "code" and SEQUENCE.fullmatch(text.strip("` ")):
+        found.append((text, Interval.stack(*numbers_in(text))))
+    if kind == "prose":
+        for match in SERIES.finditer(plain):
+            parts = Interval.stack(*numbers_in(match[0]))
+            known = computed.hold(parts, part=True) or computed.hold(parts.upright(), part=True)
+            yield match[0], "" if known or even(parts) else "stands in no computed row or column"
+    for claim, block in found:
+        right = computed.hold(block)
+        if block.lo.ndim == 1:  # it may be a column, or a shape, too
+            right = right or computed.hold(block.upright()) or tuple(block.lo) in computed.shapes
+        yield claim, "" if right else "is no computed array, nor rows or columns of one"
 
 
-def numbers_in(text: str) -> list[Interval]:
-    return [interval(n, "." not in n) for n in re.findall(rf"-?{NUMBER}", text)]
+def even(series: Interval) -> bool:
+    """Whether the series counts in even steps, such as 3, 5, 7."""
+    steps = np.diff(series.lo)
+    return bool((steps == steps[0]).all() and steps[0])
 
 
-def places(text: str) -> int:
-    return max(0, -Decimal(text.replace(",", "")).as_tuple().exponent)
+def literal(text: str) -> Interval | None:
+    """`[[1, .5], [0, 2]]`, also with spaces alone between the entries."""
+    commas = re.sub(r"(?<=[\d\]])\s+(?=[-.\d\[])", ", ", text)
+    entries = re.sub(r"-?(?:\d*\.\d+|\d+\.?)", lambda m: repr(m[0].rstrip(".")), commas)
+    try:
+        lists = np.array(ast.literal_eval(entries))
+    except (ValueError, SyntaxError):
+        return None
+    parts = [interval(n, exact=places(n) < 3) for n in lists.ravel()]
+    lo, hi = np.array([p.lo for p in parts]), np.array([p.hi for p in parts])
+    return Interval(lo.reshape(lists.shape), hi.reshape(lists.shape))
 
 
-# --- arithmetic ---------------------------------------------------------------------------------
+def table_claims(markdown: str, computed: Numbers) -> Claims:
+    """The numeric cells of a table are one computed tensor, or each column of them is one.
 
-REWRITES = [
-    (r"\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])|\\displaystyle", ""),
-    (r"(?<=\d)(?:\{,\}|\\,|,)(?=\d{3}(?!\d))", ""),
-    (r"\\(?:cdot|times)(?![a-zA-Z])|[·×]", "*"),
-    (r"\\div(?![a-zA-Z])|÷", "/"),
-    (r"\\[,;!: ]|~", " "),
-    (r"\\math(?:rm|it)\s*\{e\}", "e"),
-    (r"\\(exp|ln|log|max|sqrt|infty)(?![a-zA-Z])", r" \1 "),
-    (r"∞|\binfty\b", "inf"),
-    (r"√", " sqrt "),
-    (r"\*\*", "^"),
-    (r"\\[dt]?frac\s*(\d)\s*(\d)", r"((\1)/(\2))"),
-    (r"\b(sqrt|ln|log|exp)\s*(\d+(?:\.\d+)?)", r"\1(\2)"),
-]
-INNERMOST = [
-    (r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"((\1)/(\2))"),
-    (r"\bsqrt\s*\{([^{}]*)\}", r"sqrt(\1)"),
-    (r"\^\s*\{([^{}]*)\}", r"^(\1)"),
-    (r"(?<!\\frac)(?<![\w}])\{([^{}]*)\}(?!\s*\{)", r"(\1)"),
-]
-TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+|exp|ln|log|sqrt|max|inf|e(?![a-z])|[-+*/^()\[\],])")
-FUNCTIONS = {
-    "exp": lambda x: x.map(np.exp),
-    "ln": lambda x: x.map(np.log),
-    "log": lambda x: x.map(np.log),
-    "sqrt": lambda x: x.map(np.sqrt),
-    "max": lambda *xs: Interval(max(x.lo for x in xs), max(x.hi for x in xs)),
-    "vector": Interval.stack,
-    "group": lambda *xs: xs[0] if len(xs) == 1 else Interval.stack(*xs),
-    "inf": Interval(np.inf, np.inf),
-    "e": Interval(math.e, math.e),
-}
-
-
-def is_number(token: str) -> bool:
-    return token[:1].isdigit() or token[:1] == "."
-
-
-def ends_operand(token: str) -> bool:
-    return is_number(token) or token in (")", "]", "e", "inf")
-
-
-def evaluate(text: str, approximate: bool = False) -> Interval | None:
-    """The value of a purely numeric expression in LaTeX or plain signs; None if it is not one.
-
-    A number that stands alone is a result: with decimals (or after ≈) it is any value that rounds
-    to it. Inside an expression a number with three or more decimals has been rounded, too; one with
-    fewer (0.5, 1.25) is exact.
+    So rows keep their order. Only columns and rows with two numeric cells or more count.
     """
-    text = text.replace("−", "-").strip().rstrip(".,")
-    for pattern, replacement in REWRITES:
-        text = re.sub(pattern, replacement, text)
-    before = None
-    while text != before:
-        before = text
-        for pattern, replacement in INNERMOST:
-            text = re.sub(pattern, replacement, text)
-    tokens, end = [], 0
-    while match := TOKEN.match(text, end):
-        tokens.append(match[1])
-        end = match.end()
-    if text[end:].strip() or not any(is_number(t) or t == "inf" for t in tokens):
-        return None
-    alone = not any(
-        t in ("*", "/", "^") or t in FUNCTIONS or (t in "+-" and ends_operand(before))
-        for before, t in itertools.pairwise(["", *tokens])
-    )
-    code, last = "", ""
-    for token in tokens:
-        if ends_operand(last):
-            if is_number(token) and last not in (")", "]"):
-                return None  # two numbers side by side are no product
-            code += "*" * (is_number(token) or token in ("(", "[") or token in FUNCTIONS)
-        if is_number(token):
-            exact = places(token) < 3 if not alone else "." not in token and not approximate
-            code += f"number({token!r}, {exact})"
-        elif token == "(":
-            code += "(" if last in FUNCTIONS and last not in ("e", "inf") else "group("
-        else:
-            code += {"[": "vector(", "]": ")", "^": "**"}.get(token, token)
-        last = token
-    try:  # only tokens of our own stand in the code
-        result = eval(code, {"__builtins__": {}, "number": interval, **FUNCTIONS})
-    except (SyntaxError, TypeError, ValueError, AttributeError, NameError):
-        return None
-    return result if isinstance(result, Interval) and not np.isnan(result.lo).any() else None
+    for match in TABLE.finditer(markdown):
+        lines = [re.split(r"(?<!\\)\|", line.strip())[1:-1] for line in match[0].splitlines()]
+        title = match[0].splitlines()[0].strip()
+        body = [[table_cell(cell) for cell in line] for line in lines[2:]]
+        rows = [[cell for cell in row if cell is not None] for row in body]
+        rows = [Interval.stack(*row) for row in rows if len(row) > 1]
+        if not rows:
+            continue
+        columns = [[row[j] for row in body if j < len(row)] for j in range(len(body[0]))]
+        columns = [[cell for cell in column if cell is not None] for column in columns]
+        columns = [Interval.stack(*column).upright() for column in columns if len(column) > 1]
+        known = len({row.lo.shape for row in rows}) == 1 and computed.hold(Interval.stack(*rows))
+        wrong = ""
+        if not known and not (columns and all(map(computed.hold, columns))):
+            wrong = "is a table whose numbers are neither one computed tensor nor computed columns"
+            for row in rows:
+                if not computed.hold(row):
+                    wrong += f"; nor was the row {row.lo.tolist()} computed"
+                    break
+        yield title, wrong
 
 
-def split(text: str, pattern: str) -> list[str]:
-    """Like re.split with the separators kept, but never inside brackets."""
-    masked, before = text, None
-    while masked != before:
-        before = masked
-        masked = re.sub(r"[(\[{][^()\[\]{}]*[)\]}]", lambda m: "_" * len(m[0]), masked)
-    cuts = [0, *(cut for m in re.finditer(pattern, masked) for cut in m.span()), len(text)]
-    return [text[a:b] for a, b in itertools.pairwise(cuts)]
+def table_cell(text: str) -> Interval | None:
+    return evaluate(split(text.strip(" *_`$"), RELATION)[-1].strip(" *_`$"))
 
 
-def balanced(side: str) -> str:
-    side = side.strip().rstrip(".")
-    while side.endswith(")") and side.count(")") > side.count("("):
-        side = side[:-1].rstrip()
-    while side.startswith("(") and side.count("(") > side.count(")"):
-        side = side[1:].lstrip()
-    return side
+def shape_claims(text: str, computed: Numbers) -> Claims:
+    plain = re.sub(r"\\times\b", "×", text)
+    for pattern in SHAPES:
+        for match in pattern.finditer(plain):
+            shape = tuple(int(n) for n in re.findall(r"(?<![\w])\d+", match[0]))
+            vector = Interval(shape, shape)
+            known = shape in computed.shapes or ("(" in match[0] and computed.hold(vector))
+            yield match[0], "" if known else f"no tensor of shape {shape} has existed near here"
 
 
-def chains(text: str) -> Iterator[list[tuple[str, Interval]]]:
-    """The numeric sides of each chain of equal signs; sides with names are passed over."""
-    text = re.sub(r"[=!<>]=", ";", MATRIX.sub(" M ", text))
-    text = re.sub(r"\\(?:begin|end)\{[a-z*]+\}|&|\\(?:no)?tag\{.*?\}", " ", text)
-    text = re.sub(r"(?:\\\\(?:\[.*?\])?|\n)\s*(?==|≈|\\approx)", " ", text)
-    text = re.sub(r"(=|≈|\\approx)\s*\n", r"\1 ", text)
-    for statement in STATEMENT_ENDS.split(text):
-        for chain in split(statement, COMMA)[::2]:
-            first, *rest = split(chain, RELATION)
-            sides = [("=", first), *zip(rest[::2], rest[1::2], strict=True)]
-            values = [
-                (balanced(side), evaluate(balanced(side), sign != "=")) for sign, side in sides
-            ]
-            yield [(side, value) for side, value in values if value is not None]
+def name_claims(kind: str, text: str, whole: Numbers) -> Claims:
+    """`float16` or *d3*: a name with a digit in it is one that the code or an output has."""
+    if kind != "math":
+        for name in NAME_WITH_DIGIT.findall(text):
+            known = name in whole.names or hasattr(torch, name) or hasattr(torch.nn, name)
+            yield name, "" if known else "is a name that neither code nor an output has"
 
 
-def chain_claims(text: str, computed: "Numbers") -> Iterator[tuple[str, str]]:
+def whole_claims(markdown: str, computed: Numbers) -> Claims:
+    """A whole number that no other claim covers is one that stands in the code or outputs nearby.
+
+    Those in the checked chains and lists of the same cell are near, too.
+    """
+    rest, near = [], set(computed.wholes)
+    items = [int(number) for number in re.findall(ITEM, markdown)]
+    in_order = all(item in (1, before + 1) for before, item in itertools.pairwise([0, *items]))
+    yield "a numbered list", "" if in_order else f"counts {items}"
+    markdown = re.sub(ITEM, "", markdown)
+    for kind, text in pieces(markdown):
+        text = visible(text) if kind == "prose" else text
+        for part, covered in [*lists(kind, text), *proven(kind, text)]:
+            near.update(int(n.replace(",", "")) for n in covered)
+            whole_part = rf"(?<![\w.,]){re.escape(part)}(?!\w|[.,]\d)"
+            text = re.sub(whole_part, lambda _, p=part, c=covered: without(p, c), text, count=1)
+        if kind == "math":  # 2n is 2 times n
+            text = re.sub(r"(?<=\d)(?=[A-Za-z\\])|_", " ", text.replace("{,}", ","))
+        rest.append(text)
+    for text in rest:
+        for match in WHOLE.finditer(text):
+            after = re.match(r" [a-z]+", text[match.end() :])
+            claim = match[0] + (after[0] if after else "")
+            known = int(match[0].replace(",", "")) in near and not re.match(r"0\d", match[0])
+            yield claim, "" if known else "is a number that neither code nor outputs near here show"
+
+
+def lists(kind: str, text: str) -> Iterator[tuple[str, list[str]]]:
+    """Matrices, lists, shapes and series, which have claims of their own, and their numbers."""
+    patterns = [MATRIX, BRACKETS, *SHAPES, *[SERIES] * (kind == "prose")]
+    for match in (match for pattern in patterns for match in pattern.finditer(text)):
+        if len(WHOLE.findall(match[0])) > 1:
+            yield match[0], WHOLE.findall(match[0])
+
+
+def proven(kind: str, text: str) -> Iterator[tuple[str, list[str]]]:
+    """The sides of chains, and those of their numbers with which alone the chain is right."""
+    for numeric in chains(chain_text(kind, text)):
+        for side, _ in numeric:
+            others = [value for other, value in numeric if other is not side]
+            yield side, [match[0] for match in WHOLE.finditer(side) if decides(match, others)]
+
+
+def decides(number: re.Match, others: list[Interval]) -> bool:
+    """Whether the other sides of the chain differ as soon as this number of a side is another."""
+    other_number = str(int(number[0].replace(",", "")) + 1)
+    side = number.string[: number.start()] + other_number + number.string[number.end() :]
+    value = evaluate(side)
+    return any(value is None or not value.equals(other) for other in others)
+
+
+def without(text: str, numbers: list[str]) -> str:
+    for number in numbers:
+        text = re.sub(rf"(?<![\w.,]){number}(?![\w.,]*\d)", " ", text, count=1)
+    return text
+
+
+def proven_by_facts(
+    markdown: str, templates: Iterable[str], worth: list[dict]
+) -> tuple[str, list[tuple[str, str]]]:
+    """The text with blanks for the numbers that a fact vouches for, and the claims of the facts.
+
+    Where two facts fit, the one that holds counts.
+    """
+    matches = [(fact, match) for fact in templates for match in pattern_of(fact).finditer(markdown)]
+    right, wrong = set(), {}
+    for fact, match in matches:
+        for expression, span in zip(FACT.findall(fact), match.regs[1:], strict=True):
+            number = markdown[slice(*span)]
+            values = {there[expression] for there in worth if expression in there}
+            if any(interval(number, "." not in number).meets(value) for value in values):
+                right.add(span)
+            else:
+                expected = " or ".join(f"{value:g}" for value in sorted(values)) or "not computed"
+                wrong[span] = f"says {number}, but {expression} is {expected}"
+    letters = list(markdown)
+    for start, end in right:
+        letters[start:end] = " " * (end - start)
+    claims = []
+    for _, match in matches:
+        faults = [wrong[span] for span in match.regs[1:] if span in wrong and span not in right]
+        claims.append((re.sub(r"\s+", " ", match[0]), "; ".join(faults)))
+    return "".join(letters), claims
+
+
+def pattern_of(fact: str) -> re.Pattern:
+    """The fact's words, any space between them, and a group for each number."""
+    found = ""
+    for words, expression in itertools.zip_longest(FACT.split(fact)[::2], FACT.findall(fact)):
+        found += r"\s+".join(re.escape(part) for part in re.split(r"\s+", words))
+        if expression:  # a bare digit stands for a whole number alone
+            found += r"(-?\d+)(?!\.?\d)" if expression.isdigit() else rf"(-?{NUMBER})(?!\.?\d)"
+    return re.compile(rf"(?<![\d.]){found}" if fact.startswith("<<") else found)
+
+
+def claims(
+    markdown: str,
+    near: Numbers,
+    whole: Numbers | None = None,
+    facts: Iterable[str] = (),
+    worth: Iterable[dict[str, float]] = (),
+) -> Claims:
+    near = Numbers(near)
+    near.add_results(results(markdown))
+    for kind, text in pieces(markdown):
+        yield from chain_claims(chain_text(kind, text), near)
+    unproven, found = proven_by_facts(MINUTES.sub("", markdown), facts, list(worth))
+    yield from found
+    yield from table_claims(unproven, near)
+    yield from whole_claims(unproven, near)
+    for kind, text in pieces(unproven):
+        plain = text
+        if kind == "math":
+            plain = re.sub(r"(?<=\d)(?:\{,\}|\\,)(?=\d{3}(?!\d))", ",", text.strip("$"))
+            plain = re.sub(r"\\[a-zA-Z]+|\\[,;!: ]", " ", plain)
+        elif kind == "prose":
+            plain = text = visible(text)
+        yield from number_claims(plain, near)
+        yield from block_claims(kind, text, plain, near)
+        yield from shape_claims(text, near)
+        yield from name_claims(kind, text, whole or near)
+
+
+def chain_claims(text: str, computed: Numbers) -> Claims:
     for numeric in chains(text):
         for side, _ in numeric:
             yield from factor_claims(side, computed)
         for (left, a), (right, b) in itertools.combinations(numeric, 2):
-            equal = a.lo.shape == b.lo.shape and b.meets(a.lo, a.hi).all()
             middle = np.round((a.lo + a.hi) / 2, 6).tolist()
-            yield f"{left} = {right}", "" if equal else f"is wrong: the left side is {middle}"
+            yield f"{left} = {right}", "" if b.equals(a) else f"is wrong: the left side is {middle}"
 
 
-def pencil_values(markdown: str) -> Iterator[np.ndarray]:
+def pencil_values(markdown: str) -> Iterator[float]:
     """What exact arithmetic in a chain comes to, such as `e^{1} + e^{0.5}` before a sign."""
-    for kind, text in pieces(markdown.replace("−", "-")):
+    for sides in chain_sides(markdown):
+        for value, calculated in sides:
+            exact = np.allclose(value.lo, value.hi, rtol=0, atol=1e-9)
+            if calculated and exact and len(sides) > 1:
+                yield value.lo
+
+
+def results(markdown: str) -> Iterator[float]:
+    """What stands alone beside a calculation that comes to it: `1.6487 + 1 = 2.6487`."""
+    for sides in chain_sides(markdown):
+        for alone, calculated in itertools.product(sides, sides):
+            middle = (calculated[0].lo + calculated[0].hi) / 2
+            if calculated[1] and not alone[1] and alone[0].equals(Interval(middle, middle)):
+                yield middle
+
+
+def chain_sides(markdown: str) -> Iterator[list[tuple[Interval, bool]]]:
+    """The values of each chain's sides, and whether a side calculates something."""
+    for kind, text in pieces(markdown):
         for numeric in chains(chain_text(kind, text)):
-            for side, value in numeric:
-                written_out = re.search(r"[\^+*/·×√\\]|\d *-", side) and len(numeric) > 1
-                if written_out and np.allclose(value.lo, value.hi, rtol=0, atol=1e-9):
-                    yield value.lo
+            yield [(v, bool(re.search(r"[\^+*/·×√\\]|\d *-", side))) for side, v in numeric]
 
 
-def factor_claims(side: str, computed: "Numbers") -> Iterator[tuple[str, str]]:
+def factor_claims(side: str, computed: Numbers) -> Claims:
     """`1·0 + 0·1 + 2·3` spells out a dot product: its factors are two computed rows or columns.
 
     Without a zero it need not: an author may leave such terms out.
@@ -278,221 +348,9 @@ def factor_claims(side: str, computed: "Numbers") -> Iterator[tuple[str, str]]:
                 yield side, "" if known else "multiplies what is no computed row or column"
 
 
-# --- what the notebook computed -----------------------------------------------------------------
-
-
-class Numbers:
-    """Every number, array and shape that was seen."""
-
-    def __init__(self):
-        self.arrays: dict[tuple, np.ndarray] = {}
-        self.shapes: set[tuple[int, ...]] = set()
-        self.literals: set[str] = set()  # the whole numbers in the code
-        self._sorted = None
-
-    def add_variables(self, variables: dict) -> None:
-        for name, value in variables.items():
-            if not name.startswith("_") and name not in ("In", "Out"):
-                self.add(value)
-
-    def add(self, value) -> None:
-        """Take in a number, a tensor, a module's weights, or a container of such."""
-        if isinstance(value, type | types.ModuleType):
-            return
-        if hasattr(value, "detach"):
-            if not value.is_complex():
-                self._keep(value.detach().double().numpy())
-        elif isinstance(value, np.ndarray | np.generic | numbers.Real):
-            with contextlib.suppress(ValueError, TypeError):  # an array of words, say
-                self._keep(np.asarray(value).astype(float))
-        elif hasattr(value, "state_dict"):
-            self.add(dict(value.state_dict()))
-        elif dataclasses.is_dataclass(value):
-            self.add([getattr(value, field.name) for field in dataclasses.fields(value)])
-        elif isinstance(value, dict):
-            self.add(list(value.values()))
-        elif isinstance(value, list | tuple | set):
-            items = list(value)
-            for item in items:
-                self.add(item)
-            with contextlib.suppress(ValueError, TypeError, RuntimeError):  # ragged, or no numbers
-                self._keep(np.array(items, dtype=float))
-
-    def add_printed(self, text: str) -> None:
-        """Take in each line's numbers as a row, and lines with equally many as a matrix."""
-        rows = [[float(n) for n in OUTPUT_NUMBER.findall(line)] for line in text.splitlines()]
-        for length, group in itertools.groupby(rows, len):
-            if length:
-                matrix = np.array(list(group))
-                for array in [matrix, *matrix]:
-                    self._keep(array, is_tensor=False)
-
-    def _keep(self, array: np.ndarray, is_tensor: bool = True) -> None:
-        if is_tensor:
-            self.shapes.add(array.shape)
-        if 0 < array.size <= SIZE:
-            self.arrays[array.shape, array.tobytes()] = array
-            self._sorted = None
-
-    @property
-    def values(self) -> np.ndarray:
-        if self._sorted is None:
-            flat = [a.ravel() for a in self.arrays.values()] or [np.empty(0)]
-            self._sorted = np.unique(np.concatenate(flat))
-            self._sorted = self._sorted[np.isfinite(self._sorted)]
-        return self._sorted
-
-    def hold(self, block: Interval, part: bool = False) -> bool:
-        """Is the block a whole vector, or a matrix's rows in full, or its columns in full?
-
-        With a decimal in it, or if `part`, it may be any part without gaps.
-        """
-        while block.lo.ndim < 2:
-            block = Interval(block.lo[None], block.hi[None])
-        if block.lo.ndim > 2:
-            return all(
-                self.hold(Interval(lo, hi)) for lo, hi in zip(block.lo, block.hi, strict=True)
-            )
-        rows, columns = block.lo.shape
-        part = part or (block.hi > block.lo).any()
-        for array in self.arrays.values():
-            views = [array.reshape(1, 1, -1), array.reshape(1, -1, 1)]
-            if array.ndim >= 2:
-                views = [array.reshape(-1, *array.shape[-2:])]
-            for view in views:
-                _, height, width = view.shape
-                full = (columns == width and (array.ndim > 1 or rows == height)) or (
-                    rows == height > 1
-                )
-                if rows > height or columns > width or not (full or part):
-                    continue
-                windows = np.lib.stride_tricks.sliding_window_view(view, (1, rows, columns))
-                if block.meets(windows).all(axis=(-1, -2)).any():
-                    return True
-        return False
-
-
-# --- claims: pairs of (the claim as printed, what is wrong with it or "") -------------------------
-
-
-def number_claims(kind: str, text: str, computed: Numbers) -> Iterator[tuple[str, str]]:
-    """Decimals, and in prose whole numbers from 10 on, which may also stand in the code.
-
-    Decimals with three or more places are rounded; shorter ones must be exactly so.
-    """
-    for match in PRINTED_NUMBER.finditer(text):
-        percent = bool(re.match(r"\s?\\?%", text[match.end() :]))
-        whole = "." not in match[0] and "e" not in match[0]
-        if whole and (kind != "prose" or len(match[0].lstrip("-")) < 2):
-            continue
-        stated = interval(match[0], exact=places(match[0]) + 2 * percent < 3)
-        values = np.concatenate([computed.values, computed.values * 100 if percent else []])
-        if not stated.meets(values).any() and not (whole and match[0] in computed.literals):
-            near = min(values, key=lambda v: abs(v - stated.lo), default=0)
-            digits = f"{near:.{places(match[0])}f}"
-            wrong = f"was not computed; the nearest number, {near:.6g}, is {digits} when rounded"
-            yield match[0], wrong
-        else:
-            yield match[0], ""
-
-
-def block_claims(kind: str, text: str, plain: str, computed: Numbers) -> Iterator[tuple[str, str]]:
-    """Matrices in math; bracketed lists everywhere; code spans that hold numbers only."""
-    found = []
-    for match in MATRIX.finditer(text):
-        rows = [row.split("&") for row in re.split(r"\\\\(?:\[.*?\])?", match[2]) if row.strip()]
-        cells = [[evaluate(cell) for cell in row] for row in rows]
-        if len({len(row) for row in cells}) > 1:
-            yield match[0], "has rows of different lengths"
-        elif all(cell is not None for row in cells for cell in row):
-            block = Interval.stack(*(Interval.stack(*row) for row in cells))
-            if match[3]:
-                block = Interval(block.lo.T, block.hi.T)
-            found.append((match[0], block))
-    for match in BRACKETS.finditer(plain):
-        block = literal(match[0])
-        if block is not None and block.lo.size > 1:
-            found.append((match[0], block))
-    if kind == "code" and SEQUENCE.fullmatch(text.strip("` ")):
-        found.append((text, Interval.stack(*numbers_in(text))))
-    if kind == "prose":
-        for match in SERIES.finditer(plain):
-            parts = Interval.stack(*numbers_in(match[0]))
-            known = computed.hold(parts, part=True) or computed.hold(parts.upright(), part=True)
-            yield match[0], "" if known else "stands in no computed row or column"
-    for claim, block in found:
-        right = computed.hold(block)
-        if block.lo.ndim == 1:  # it may be a column, or a shape, too
-            right = right or computed.hold(block.upright()) or tuple(block.lo) in computed.shapes
-        yield claim, "" if right else "is no computed array, nor rows or columns of one"
-
-
-def literal(text: str) -> Interval | None:
-    """`[[1, .5], [0, 2]]`, also with spaces alone between the entries."""
-    commas = re.sub(r"(?<=[\d\]])\s+(?=[-.\d\[])", ", ", text)
-    entries = re.sub(r"-?(?:\d*\.\d+|\d+\.?)", lambda m: repr(m[0].rstrip(".")), commas)
-    try:
-        lists = np.array(ast.literal_eval(entries))
-    except (ValueError, SyntaxError):
-        return None
-    parts = [interval(n, "." not in n) for n in lists.ravel()]
-    lo, hi = np.array([p.lo for p in parts]), np.array([p.hi for p in parts])
-    return Interval(lo.reshape(lists.shape), hi.reshape(lists.shape))
-
-
-def table_claims(markdown: str, computed: Numbers) -> Iterator[tuple[str, str]]:
-    """Each numeric cell must belong to a row or to a column that was computed as a whole.
-
-    A row counts from two numeric cells on, a column from two. Label columns are passed over.
-    """
-    for match in TABLE.finditer(markdown):
-        lines = [re.split(r"(?<!\\)\|", line.strip())[1:-1] for line in match[0].splitlines()]
-        title = match[0].splitlines()[0].strip()
-        body = [[table_cell(cell) for cell in line] for line in lines[2:]]
-        rows = [[cell for cell in row if cell is not None] for row in body]
-        if not any(len(row) > 1 for row in rows):
-            continue
-        good_columns = set()
-        for j in range(max(len(row) for row in body)):
-            column = [row[j] for row in body if j < len(row) and row[j] is not None]
-            if len(column) > 1 and computed.hold(Interval.stack(*column).upright()):
-                good_columns.add(j)
-        wrong = ""
-        for line, row, cells in zip(lines[2:], body, rows, strict=True):
-            stray = any(c is not None and j not in good_columns for j, c in enumerate(row))
-            if len(cells) > 1 and stray and not computed.hold(Interval.stack(*cells)):
-                wrong = wrong or f"the row |{'|'.join(line)}| was not computed, nor its columns"
-        yield title, wrong
-
-
-def table_cell(text: str) -> Interval | None:
-    return evaluate(split(text.strip(" *_`$"), RELATION)[-1].strip(" *_`$"))
-
-
-def shape_claims(text: str, computed: Numbers) -> Iterator[tuple[str, str]]:
-    plain = re.sub(r"\\times\b", "×", text)
-    for pattern in SHAPES:
-        for match in pattern.finditer(plain):
-            shape = tuple(int(n) for n in re.findall(r"(?<![\w])\d+", match[0]))
-            vector = Interval(shape, shape)
-            known = shape in computed.shapes or ("(" in match[0] and computed.hold(vector))
-            yield match[0], "" if known else f"no tensor of shape {shape} has existed"
-
-
-def claims(markdown: str, computed: Numbers) -> Iterator[tuple[str, str]]:
-    markdown = SOLUTION.sub(lambda m: m[0].replace(m[1], ""), markdown).replace("−", "-")
-    yield from table_claims(markdown, computed)
-    for kind, text in pieces(markdown):
-        plain = text
-        if kind == "math":
-            plain = re.sub(r"(?<=\d)(?:\{,\}|\\,)(?=\d{3}(?!\d))", ",", text.strip("$"))
-            plain = re.sub(r"\\[a-zA-Z]+|\\[,;!: ]", " ", plain)
-        elif kind == "prose":
-            plain = text = visible(text)
-        yield from number_claims(kind, re.sub(NOT_COMPUTED, " ", plain), computed)
-        yield from block_claims(kind, text, plain, computed)
-        yield from shape_claims(text, computed)
-        yield from chain_claims(chain_text(kind, text), computed)
+def plain(markdown: str) -> str:
+    """Without the code of solutions, which run, and with one sign for minus."""
+    return SOLUTION.sub(lambda m: m[0].replace(m[1], ""), markdown).replace("−", "-")
 
 
 def visible(prose: str) -> str:
@@ -509,25 +367,29 @@ def chain_text(kind: str, text: str) -> str:
 
 
 def complaints(
-    notebook: Notebook, computed: Numbers, literature: Iterable[tuple[str, str]] = LITERATURE
+    trace: Trace,
+    facts: Iterable[str] = (),
+    literature: Iterable[tuple[str, str]] = LITERATURE,
 ) -> list[str]:
+    notebook = trace.notebook
     allowed = {claim for name, claim in literature if name == notebook.name}
-    used, found = set(), []
-    for _, cell in notebook.of_type("markdown"):
-        computed.add(list(pencil_values(cell.source)))
-    for index, cell in notebook.of_type("markdown"):
-        for claim, wrong in claims(cell.source, computed):
+    used, found, pencil = set(), [], Numbers()
+    texts = {index: plain(cell.source) for index, cell in notebook.of_type("markdown")}
+    for text in texts.values():
+        pencil.add_results(pencil_values(text))
+    whole = Numbers(trace.whole, pencil)
+    for index, text in texts.items():
+        near, worth = Numbers(trace.near(index), pencil), trace.worth_near(index)
+        for claim, wrong in claims(text, near, whole, (*EVERYWHERE, *facts), worth):
             if claim in allowed:
                 used.add(claim)
             elif wrong:
                 found.append(notebook.at(index, f"{claim} {wrong}"))
-    unused = sorted(allowed - used)
-    return found + [f"{notebook.name}: {claim} is allowed but does not occur" for claim in unused]
+    idle = [f"{claim} is allowed but does not occur" for claim in sorted(allowed - used)]
+    lost = [fact for fact in facts if not any(map(pattern_of(fact).search, texts.values()))]
+    idle += [f"no text reads {fact!r}, as tests/facts.py has it" for fact in lost]
+    return found + [f"{notebook.name}: {sentence}" for sentence in idle]
 
 
-def add_cells(notebook: Notebook, computed: Numbers) -> None:
-    """Take in what the notebook's code says and what its outputs show."""
-    for _, cell in notebook.of_type("code"):
-        computed.literals.update(re.findall(r"(?<![\w.])\d+(?![\w.])", cell.source))
-        for text in (t for output in cell.outputs for t in texts(output)):
-            computed.add_printed(text)
+def expressions(facts: Iterable[str]) -> frozenset[str]:
+    return frozenset(e for fact in (*EVERYWHERE, *facts) for e in FACT.findall(fact))

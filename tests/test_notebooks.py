@@ -14,13 +14,16 @@ import re
 import tokenize
 
 import links as make_links
+import matplotlib
 import nbformat
 import pytest
 import refresh
+from computed import Trace
+from facts import EVERYWHERE, FACTS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from PIL import Image
+from PIL import Image, ImageChops
 from PIL.PngImagePlugin import PngInfo
-from prose import LITERATURE, Numbers, add_cells, complaints
+from prose import LITERATURE, complaints, expressions, pattern_of, plain
 
 from attention_by_hand import examples
 from attention_by_hand.exercises import EXERCISES
@@ -41,6 +44,7 @@ from notebooks import (
 )
 
 PATHS = all_paths()
+REQUIREMENTS = (ROOT / "requirements.txt").read_text("utf-8")
 START = FOLDER / "00_start_here.ipynb"
 
 # Notebooks' cells whose output nbval need not compare, as (notebook, first line): the reason.
@@ -408,11 +412,11 @@ CHECKS = [value for name, value in sorted(globals().items()) if name.startswith(
 @functools.cache
 def solved(path):
     """One run per notebook, for the solutions and for the prose."""
-    notebook, computed = read(path), Numbers()
-    computed.add_variables(vars(examples))
-    run = run_solved(notebook, computed.add_variables)
-    add_cells(notebook, computed)
-    return run, computed
+    notebook = read(path)
+    trace = Trace(notebook, vars(examples), expressions(FACTS.get(notebook.name, ())))
+    run = run_solved(notebook, trace.after_cell)
+    trace.finish()
+    return run, trace
 
 
 def report(found):
@@ -456,8 +460,48 @@ def test_solutions_are_right(path):
 
 @every_notebook
 def test_numbers_in_prose_were_computed(path):
-    run, computed = solved(path)
-    report([run.error] * bool(run.error) + complaints(read(path), computed))
+    run, trace = solved(path)
+    report([run.error] * bool(run.error) + complaints(trace, FACTS.get(read(path).name, ())))
+
+
+def drawn_otherwise(stored: bytes, drawn: bytes) -> bool:
+    """Whether two pictures differ in some square of 16 by 16 pixels by more than a breath."""
+    pair = [Image.open(io.BytesIO(png)).convert("L") for png in (stored, drawn)]
+    if pair[0].size != pair[1].size:
+        return True
+    difference = ImageChops.difference(*pair).reduce(16)
+    return difference.getextrema()[1] > 6
+
+
+@every_notebook
+def test_pictures_are_those_that_the_cells_draw(path):
+    """Pixels, with the matplotlib that drew them: another one sets its letters otherwise.
+
+    A cell that measures draws anew each time; its seal covers the picture.
+    """
+    notebook, (run, _), found = read(path), solved(path), []
+    same_version = f"matplotlib=={matplotlib.__version__}\n" in REQUIREMENTS
+    for index, cell in notebook.of_type("code"):
+        data = [output.get("data", {}) for output in cell.outputs]
+        stored = [base64.b64decode(d["image/png"]) for d in data if "image/png" in d]
+        if len(stored) != len(run.pictures[index]):
+            found.append(notebook.at(index, f"draws {len(run.pictures[index])} pictures"))
+        elif same_version and not refresh.measures(cell):
+            if any(map(drawn_otherwise, stored, run.pictures[index])):
+                found.append(notebook.at(index, "has a picture that it does not draw"))
+    report(found)
+
+
+def test_a_changed_picture_is_seen():
+    picture = Image.new("L", (64, 64), 255)
+    files = []
+    for dot in [None, (20, 20, 29, 29)]:
+        if dot:
+            picture.paste(200, dot)
+        files.append(io.BytesIO())
+        picture.save(files[-1], "png")
+    plain, dotted = (file.getvalue() for file in files)
+    assert drawn_otherwise(plain, dotted) and not drawn_otherwise(plain, plain)
 
 
 def test_every_notebook_is_reached_from_the_start():
@@ -478,9 +522,34 @@ def test_every_exercise_stands_in_one_notebook():
     assert sorted(used) == sorted(EXERCISES)
 
 
+LISTED = re.compile(r"(?m)\]\((\S+\.ipynb)\).*?(\d+)(?: minutes| \|$)")
+
+
+def listed_minutes(page, text):
+    """The minutes that a page gives for each lesson it lists."""
+    return {(page.parent / link).resolve(): int(time) for link, time in LISTED.findall(text)}
+
+
+def test_the_map_and_the_readme_give_each_lesson_its_minutes():
+    spent = {}
+    for path in PATHS:
+        line = re.search(r"(?m)^\*\*Time:\*\*(.*)", read(path).cells[0].source)[1]
+        spent[path] = sum(map(int, re.findall(r"(\d+) minutes", line)))
+    tables = "\n".join(cell.source for _, cell in read(START).of_type("markdown"))
+    assert listed_minutes(START, tables) | {START: spent[START]} == spent
+    readme = ROOT / "README.md"
+    assert listed_minutes(readme, readme.read_text("utf-8")) == spent
+
+
 def test_allow_lists_name_existing_notebooks():
     names = {read(path).name for path in PATHS}
-    assert {name for name, _ in LITERATURE} <= names
+    assert {name for name, _ in LITERATURE} | FACTS.keys() <= names
+
+
+def test_every_fact_of_all_notebooks_occurs_in_one():
+    texts = [plain(cell.source) for path in PATHS for _, cell in read(path).of_type("markdown")]
+    idle = [fact for fact in EVERYWHERE if not any(map(pattern_of(fact).search, texts))]
+    assert idle == []
 
 
 def test_at_most_two_cells_are_not_compared_and_each_is_there():
@@ -750,6 +819,6 @@ def test_solutions_run_in_place_of_blanks(solution, printed, error, tmp_path):
         new_markdown_cell(SOLVED.replace("half = 3", solution)),
     ]
     notebook = Notebook(tmp_path / "a.ipynb", new_notebook(cells=cells))
-    run = run_solved(notebook, lambda variables: None)
+    run = run_solved(notebook, lambda index, variables: None)
     assert printed in run.printed[1]
     assert re.search(error, run.error)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arithmetic import evaluate
+from computed import Numbers, Trace
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from prose import Numbers, add_cells, claims, complaints, evaluate
+from prose import claims, complaints, expressions, plain
 
 from notebooks import Notebook
 
@@ -70,8 +72,9 @@ def computed():
     return numbers
 
 
-def wrong(text, computed):
-    return [f"{claim} {why}" for claim, why in claims(text, computed) if why]
+def wrong(text, computed, *facts_and_worth):
+    found = claims(plain(text), computed, computed, *facts_and_worth)
+    return [f"{claim} {why}" for claim, why in found if why]
 
 
 @pytest.mark.parametrize("kind", RIGHT)
@@ -94,6 +97,11 @@ def test_a_changed_digit_is_caught(kind, share, computed):
     changed = list(mutants(RIGHT[kind]))
     missed = [text for text in changed if not wrong(text, computed)]
     assert len(missed) <= (1 - share) * len(changed), missed
+
+
+def test_a_tables_rows_keep_their_order(computed):
+    head, line, first, second, third = TABLE.strip().splitlines()
+    assert wrong("\n".join([head, line, second, first, third]), computed)
 
 
 @pytest.mark.parametrize(
@@ -130,15 +138,15 @@ def test_wrong_text_is_caught(text, computed):
     "text",
     [
         "It's is .306 in context, that is 31.4% of `a`.",
-        "Python 3 has 36,864 cells in 01_five_steps, see [here](http://a.b/2.5).",
+        "Python 4 has 36,864 cells, see [here](http://a.b/2.5).",
         r"$\text{scaled} = Z = A$, $d_k = 4$, `dim=-1`, `X.sum(dim=-1) = 4`",
-        "15 minutes for id 1003; the first column is 1, 0, 1, 0 and 1",
+        "**Time:** 15 minutes\n\nid 1003; the first column is 1, 0, 1, 0 and 1",
         r"$2 < 3 = 3$, $1 = 1 \Rightarrow 2 = 2$, $a = 1, b = 2$, $1 \ne 2 = 2$",
         r"$.1903 + .3137 = .504$",  # .5040 exactly, within the roundings of its parts
         r"$\begin{bmatrix} q_1 \\ 2 \end{bmatrix}$",
         r"$\begin{bmatrix} 1 \\ 0 \\ 1 \\ 0 \\ 1 \end{bmatrix}$",
         r"$\begin{bmatrix} 1 & 0 & 1 & 0 & 1 \\ 0 & 1 & 1 & 0 & 0 \end{bmatrix}^\top$",
-        "| word | minutes |\n|-|-|\n| one | 15 |",
+        "| word | minutes |\n|-|-|\n| [one](a.ipynb) | 15 |",
         "<details><summary>Solution</summary>\n\n```python\nx = .777\n```\n\n</details>",
     ],
 )
@@ -167,16 +175,27 @@ def test_evaluate(text, value):
     assert result is None if value is None else result.meets(value)
 
 
+def code_cell(source, text=""):
+    outputs = [new_output("stream", text=text)] if text else []
+    return new_code_cell(source, outputs=outputs)
+
+
+def trace_of(cells, variables, facts=()):
+    """The trace of a run in which each code cell leaves the variables behind."""
+    notebook = Notebook(Path("01_blend.ipynb"), new_notebook(cells=cells))
+    trace = Trace(notebook, {}, expressions(facts))
+    for index, _ in notebook.of_type("code"):
+        trace.after_cell(index, variables)
+    trace.finish()
+    return trace
+
+
 def test_output_and_containers_count():
-    cell = new_code_cell("…", outputs=[new_output("stream", text="a  .25 3\nb  .75 4\n")])
-    computed = Numbers()
-    add_cells(Notebook(Path("a.ipynb"), new_notebook(cells=[cell])), computed)
-    computed.add_variables(
-        {"steps": Steps(np.array([[0.125]])), "_hidden": 0.375, "w": {"a": [1.5]}}
-    )
+    variables = {"steps": Steps(np.array([[0.125]])), "_hidden": 0.375, "w": {"a": [1.5]}}
+    trace = trace_of([code_cell("steps, w", "a  .25 3\nb  .75 4\n")], variables)
     text = r"`.25 3`, .125, 1.5, $\begin{bmatrix} .25 & 3 \\ .75 & 4 \end{bmatrix}$"
-    assert wrong(text, computed) == []
-    assert wrong(".375", computed)
+    assert wrong(text, trace.whole) == []
+    assert wrong(".375", trace.whole)
 
 
 @dataclass
@@ -184,22 +203,85 @@ class Steps:
     weights: np.ndarray
 
 
-def test_complaints_name_the_place_and_the_nearest_number(computed):
-    cells = [new_markdown_cell("# Blend"), new_markdown_cell("## Round once\n\nIt's is .305.")]
-    notebook = Notebook(Path("01_blend.ipynb"), new_notebook(cells=cells))
-    assert complaints(notebook, computed, {}) == [
+MARKDOWN = new_markdown_cell
+
+
+def test_complaints_name_the_place_and_the_nearest_number():
+    cells = [code_cell("context"), MARKDOWN("## Round once\n\nIt's is .305."), MARKDOWN("End")]
+    trace = trace_of(cells, VARIABLES)
+    assert complaints(trace, literature={}) == [
         "01_blend, cell 2 ('## Round once'): .305 was not computed; "
-        "the nearest number, 0.3057, is 0.306 when rounded"
+        "the nearest number, 0.3057, rounds to 0.306"
     ]
-    assert complaints(notebook, computed, {("01_blend", ".305"): "a paper"}) == []
-    assert complaints(notebook, computed, {("01_blend", ".3"): "a paper"})[1:] == [
+    assert complaints(trace, literature={("01_blend", ".305"): "a paper"}) == []
+    assert complaints(trace, literature={("01_blend", ".3"): "a paper"})[1:] == [
         "01_blend: .3 is allowed but does not occur"
     ]
 
 
+def test_a_number_must_be_near():
+    def cells(middle):
+        said = [MARKDOWN("# Count"), MARKDOWN("## Early"), code_cell("early", "7")]
+        return [*said, MARKDOWN("## Late"), code_cell("1"), MARKDOWN(middle), code_cell("2"), END]
+
+    assert complaints(trace_of(cells("There are 2."), {}), literature={}) == []
+    assert "7 is a number that neither code" in complaints(trace_of(cells("7"), {}))[0]
+    assert complaints(trace_of(cells("7 tokens"), {}), [], {("01_blend", "7 tokens"): "me"}) == []
+
+
+END = MARKDOWN("## In short\n\nIn all 7, then 1.")
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("It scores 2 with itself, 0 with *a*.", True),
+        ("It scores 2 with\nitself, 0 with *a*.", True),
+        ("It scores 1 with itself, 0 with *a*.", False),
+        ("It scores 2 with itself, 2 with *a*.", False),
+        ("It has 2 of itself.", None),
+    ],
+)
+def test_facts_are_computed(text, right):
+    facts = ["scores <<scaled[0, 0] * 2>> with itself, <<scaled[0, 1]>> with *a*"]
+    trace = trace_of(
+        [MARKDOWN("# Score"), code_cell("0, 1, 2"), MARKDOWN(text), END], VARIABLES, facts
+    )
+    found = [line for line in complaints(trace, facts, {}) if "cell 4" not in line]
+    assert "no text reads" in found[0] if right is None else bool(found) != right, found
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("1. one\n2. two", True),
+        ("1. one\n3. two", False),
+        ("float16 and `conv1d`", True),
+        ("`float23`", False),
+        (r"$\frac{0}{\sqrt{4}} = 0$", True),
+        (r"$\frac{0}{\sqrt{7}} = 0$", False),  # true, but nothing has to do with 7
+        ("04 of 5", False),
+    ],
+)
+def test_small_rules(text, right, computed):
+    computed.names.add("conv1d")
+    assert bool(wrong(text, computed)) != right
+
+
+def test_a_named_matrix_is_the_one_that_the_cell_beside_assigns():
+    import torch
+
+    text = r"$W = \begin{bmatrix} 1 & 0 \\ 0 & 1 \end{bmatrix}$"
+    identity, other = torch.eye(2), torch.ones(2, 2)
+    for W, right in [(identity, True), (other, False)]:
+        cells = [MARKDOWN("# Name"), MARKDOWN(text), code_cell("W = other\nidentity"), END]
+        found = complaints(trace_of(cells, {"W": W, "identity": identity}), literature={})
+        assert any("is not the W" in line for line in found) != right
+
+
 def test_exact_arithmetic_in_the_prose_counts_as_computed():
-    cell = new_markdown_cell(r"$e^{1} + e^{0} = 3.7183$, so $\frac{e^{1}}{3.7183} = 0.7311$")
-    notebook = Notebook(Path("a.ipynb"), new_notebook(cells=[cell]))
-    assert [c.split()[-12] for c in complaints(notebook, Numbers(), {})] == ["0.7311"]
-    cell.source = cell.source.replace("$e^{1} + e^{0} = 3.7183$", "it is 3.7183")
-    assert len(complaints(notebook, Numbers(), {})) == 3
+    text = r"$e^{1} + e^{0} = 3.7183$, so $\frac{e^{1}}{3.7183} = 0.7311$"
+    cells = [MARKDOWN("# Add"), code_cell("0, 1"), MARKDOWN(text), MARKDOWN("End")]
+    assert complaints(trace_of(cells, {}), literature={}) == []
+    cells[2].source = text.replace("$e^{1} + e^{0} = 3.7183$", "it is 3.7183")
+    assert len(complaints(trace_of(cells, {}), literature={})) == 2

@@ -36,7 +36,7 @@ def explorers_of(name):
     """The explorers that a notebook shows, made in this process."""
     found = {}
 
-    def collect(variables):
+    def collect(index, variables):
         shown = variables["Out"].values()
         found.update((id(value), value) for value in shown if isinstance(value, Explorer))
 
