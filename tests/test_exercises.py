@@ -47,7 +47,8 @@ VALUES = {
     "bank/06/score": 2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(0.02),
     # bank/07
     "bank/07/guess": (math.log(27) - math.log(4)) / 3,  # -ln of 2/3 · 2/3 · 1/3 = 4/27
-    "bank/07/patched": [0.75, 2.25],
+    # averages (.9 · .5 + .005) / 1.9 and (.999 · .25 + .000025) / 1.999
+    "bank/07/adam": 0.455 / 1.9 / math.sqrt(0.249775 / 1.999),
     # bank/08
     "bank/08/rows": [10 + 11 + 12 + 13 + 14, 10 + 4],
     "bank/08/memory": 288,  # K and V, 18 layers, 8 heads of 64 numbers of 4 bytes: 72 KiB a token
@@ -444,7 +445,16 @@ WRITTEN = [
         lambda T, d: torch.cat(positions(T, d).view(T, -1, 2).unbind(2), dim=1),
         "All sines stand first",
     ),
-    ("bank/06/score", 2, "without any turn"),
+    (
+        "bank/06/positions",
+        lambda T, d: torch.stack(
+            [(torch.sin, torch.cos)[c % 2](torch.arange(T) / 10000 ** (c / d)) for c in range(d)],
+            dim=1,
+        ),
+        "must not count anew",
+    ),
+    ("bank/06/score", 2, "distance 0"),
+    ("bank/06/score", [2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(0.02)], "list of one number"),
     ("bank/06/score", 2 * (math.cos(2) - math.sin(2)) + 6 * math.sin(0.02), "the wrong sign"),
     ("bank/06/score", 2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(2), "divide its angle"),
     ("bank/06/attention", lambda Q, K, V: sdpa(Q, K, V, is_causal=True), "Nothing has been turned"),
@@ -459,6 +469,11 @@ WRITTEN = [
         "You turned the output",
     ),
     ("bank/06/attention", lambda Q, K, V: sdpa(turned(Q), turned(K), V), "no mask"),
+    (
+        "bank/06/attention",
+        lambda Q, K, V: sdpa(turned(Q), turned(K), V, is_causal=True, scale=V.shape[1] ** -0.5),
+        "You divided by √d_v",
+    ),
     # bank/07
     ("bank/07/loss", lambda x, t, real: F.cross_entropy(x[:, -1], t[:, -1]), "position alone"),
     ("bank/07/loss", lambda x, t, real: F.cross_entropy(x.mT, t), "You counted the padding"),
@@ -478,12 +493,19 @@ WRITTEN = [
         "mean of the probabilities",
     ),
     ("bank/07/loss", lambda x, t, real: F.nll_loss(x[real], t[real]), "These are the logits"),
+    (
+        "bank/07/loss",
+        lambda x, t, real: F.cross_entropy(softmax(x)[real], t[real]),
+        "You took the softmax twice",
+    ),
     ("bank/07/guess", math.log(2), "This is ln 2"),
     ("bank/07/guess", 0.9183, "base 2"),
     ("bank/07/guess", -math.log(2 / 3), "after river bank alone"),
-    ("bank/07/patched", [0.25 * 4 + 0.75 * 1, 0.75], "before the patch"),
-    ("bank/07/patched", [0.25 * 4, 0.75 * 6], "You patched the value of bank"),
-    ("bank/07/patched", [0, 6], "place of the whole output"),
+    ("bank/07/guess", 2 / 3, "best probability"),
+    ("bank/07/adam", 1, "forgets the first gradient"),
+    ("bank/07/adam", 0.005 / 0.3535, "You divided the new gradient alone"),
+    ("bank/07/adam", 0.0455 / math.sqrt(0.001 * 0.249775), "left out the divisors"),
+    ("bank/07/adam", 0.0203, "You multiplied by 0.03"),
     # bank/08
     ("bank/08/rows", [sum(range(1, 15)), 14], "read as one chunk"),
     ("bank/08/rows", [14, 60], "The order is exchanged"),

@@ -650,8 +650,14 @@ def test_the_sentence_of_a_training_is_true():
     explorer = explore_training(tensors, RUNS, PHRASES, WORDS)
     explorer.controls["step"].value = 2
     assert said(explorer) == (
-        "good has the loss 0.0312 and expects shore and loan; "
-        "stuck has the loss 0.6931 and expects loan and loan."
+        "good has the loss 0.0312 and expects shore after river bank and loan after money bank; "
+        "stuck has the loss 0.6931 and expects loan after river bank and loan after money bank."
+    )
+    tensors["probabilities"][2, 1, 0] = torch.tensor([0.00002, 0.49998, 0.5])
+    explorer.controls["step"].value = 1
+    explorer.controls["step"].value = 2
+    assert said(explorer).endswith(
+        "expects shore or loan after river bank and loan after money bank."
     )
 
 

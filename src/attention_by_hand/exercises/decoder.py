@@ -76,11 +76,14 @@ def _bank_05_inputs():
 
 # bank/06
 
+MIXED = "You mixed two conventions: the angles of neighbors with the partners of halves."
+
 
 def _bank_06_positions(T, d_model, wrong=None):
     column = torch.arange(d_model, dtype=torch.float64)
-    pair = column if wrong == "angle each" else column.div(2, rounding_mode="floor")
-    power = 10000 ** ((1 if wrong == "half exponent" else 2) * pair / d_model)
+    pair = column.div(2, rounding_mode="floor") + (wrong == "pairs from one")
+    exponent = {"half exponent": pair, "angle each": 2 * column, "by column": column}
+    power = 10000 ** (exponent.get(wrong, 2 * pair) / d_model)
     position = torch.arange(T, dtype=torch.float64)[:, None] + (wrong == "from one")
     angles = {"one speed": position * power**0, "multiplied": position * power}.get(
         wrong, position / power
@@ -93,32 +96,43 @@ def _bank_06_positions(T, d_model, wrong=None):
     return waves
 
 
-def _turn(x, position, halves=False, one_speed=False):
-    """Turn the pairs of the last axis: neighbors, or with `halves` one number of each half."""
+def _turn(x, position, halves=False, one_speed=False, mixed=False):
+    """Turn the pairs of the last axis: neighbors, or with `halves` one number of each half.
+
+    mixed: the partners of halves, with the angles of neighbors.
+    """
     width = x.shape[-1]
     speeds = 10000 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     angles = position * (speeds**0 if one_speed else speeds)
+    if mixed:
+        angles = angles.repeat_interleave(2, dim=-1)
+        first, second = x.double().chunk(2, dim=-1)
+        return x * angles.cos() + torch.cat([-second, first], dim=-1) * angles.sin()
     pairs = (x[..., : width // 2], x[..., width // 2 :]) if halves else (x[..., ::2], x[..., 1::2])
     a, b = (half.double() for half in pairs)
     turned = [a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()]
     return torch.cat(turned, dim=-1) if halves else torch.stack(turned, dim=-1).flatten(-2)
 
 
-def _bank_06_score(query=1002, key=1000, divisor=1.0, **how):
-    q, k = matrix([2, 0, 0, 3], [1, 1, 2, 0])
-    return _turn(q, query, **how) @ _turn(k, key, **how) / divisor
+def _bank_06_score(distance=2, divisor=1.0, added=False, **how):
+    q, k = matrix([2, 0, 0, 3], [1, 1, 2, 0]).double()
+    if added:
+        places = _bank_06_positions(distance + 1, len(q))
+        return (q + places[distance]) @ (k + places[0])
+    return _turn(q, distance, **how) @ k / divisor
 
 
 def _bank_06_attention(Q, K, V, wrong=None):
     position = torch.arange(len(K), dtype=torch.float64)[:, None]
-    if wrong == "wrong way":
-        position = -position
-    halves = wrong == "in halves"
+    position = position * {"wrong way": -1, "turned twice": 2}.get(wrong, 1)
+    how = {"halves": wrong == "in halves", "mixed": wrong == "mixed"}
     if wrong == "added":
         Q, K = (x + _bank_06_positions(*x.shape) for x in (Q, K))
     elif wrong != "not turned":
-        Q = Q if wrong == "key alone" else _turn(Q, position, halves)
-        K = K if wrong == "query alone" else _turn(K, position, halves)
+        Q = Q if wrong == "key alone" else _turn(Q, position + (wrong == "query ahead"), **how)
+        K = K if wrong == "query alone" else _turn(K, position, **how)
+    if wrong == "by √d_v":
+        Q = Q * math.sqrt(Q.shape[1] / V.shape[1])
     V = _turn(V, position) if wrong == "values turned" else V.double()
     output = attend(Q.double(), K.double(), V, wrong, causal(len(Q), len(K), wrong))
     return _turn(output, position) if wrong == "turned after" else output
@@ -169,8 +183,18 @@ def _bank_07_guess(shore=2 / 3, phrases=(2 / 3, 1 / 3), log=math.log):
     return -(phrases[0] * log(shore) + phrases[1] * log(1 - shore))
 
 
-def _bank_07_patched(weights=(0.25, 0.75), first=(0, 6), second=(1, 1)):
-    return matrix(weights)[0] @ matrix(first, second)
+def _bank_07_adam(gradients=(0.5, 0.005), kept=(0.9, 0.999), grown=(True, True), root=True):
+    """How far the last of these steps goes, in learning rates.
+
+    kept: how much of each average a step keeps. grown: is each average divided by its share?
+    """
+    averages = [0.0, 0.0]
+    for gradient in gradients:
+        for i, new in enumerate((gradient, gradient**2)):
+            averages[i] += (1 - kept[i]) * (new - averages[i])
+    for i, steps in enumerate(grown):
+        averages[i] /= 1 - kept[i] ** (len(gradients) if steps is True else steps or math.inf)
+    return averages[0] / (math.sqrt(averages[1]) if root else averages[1])
 
 
 # bank/08
@@ -308,6 +332,9 @@ DECODER = {
                 "multiplied": "You multiplied the position by the power of 10000; divide it.",
                 "half exponent": "Your exponent is half of what it should be: 2 · pair / d_model.",
                 "angle each": "The two columns of a pair share one angle; yours have one each.",
+                "by column": "The cosine of a pair has the angle of its sine, so its column must "
+                "not count anew in the exponent.",
+                "pairs from one": "Your pairs count from 1; the first one has r = 0.",
                 "in blocks": "All sines stand first; they must take turns with the cosines.",
                 "degrees": "You took the angles as degrees; they are radians.",
             }.items()
@@ -318,14 +345,10 @@ DECODER = {
     "bank/06/score": Exercise(
         _bank_06_score,
         {
-            "This is the score without any turn.": partial(_bank_06_score, 0, 0),
+            "This is the score at distance 0; the two stand 2 apart.": partial(_bank_06_score, 0),
+            "This is the score at distance 1; the two stand 2 apart.": partial(_bank_06_score, 1),
             "The distance has the wrong sign: the query stands after the key.": partial(
-                _bank_06_score, 1000, 1002
-            ),
-            "You turned the query alone.": partial(_bank_06_score, key=0),
-            "You turned the key alone.": partial(_bank_06_score, query=0),
-            "You added the positions; the distance is their difference.": partial(
-                _bank_06_score, 1002, -1000
+                _bank_06_score, -2
             ),
             "The second pair turned as fast as the first; divide its angle.": partial(
                 _bank_06_score, one_speed=True
@@ -333,8 +356,15 @@ DECODER = {
             "You turned in halves; here neighbors make a pair.": partial(
                 _bank_06_score, halves=True
             ),
+            MIXED: partial(_bank_06_score, mixed=True),
+            "You added sinusoidal positions; here query and key are turned.": partial(
+                _bank_06_score, added=True
+            ),
             "You took the angles as degrees; they are radians.": partial(
-                _bank_06_score, math.radians(1002), math.radians(1000)
+                _bank_06_score, math.radians(2)
+            ),
+            "This is a list of one number; give the number itself, say by .item().": (
+                lambda: [_bank_06_score()]
             ),
             "You divided by √d_k; the score itself is asked.": partial(_bank_06_score, divisor=2.0),
         },
@@ -351,7 +381,11 @@ DECODER = {
                 "query alone": "You turned the queries alone; the keys turn as well.",
                 "key alone": "You turned the keys alone; the queries turn as well.",
                 "wrong way": "You turned the wrong way, by the negative angle.",
+                "turned twice": "You turned twice, so each distance counts double.",
+                "query ahead": "Your queries are one position ahead of their keys.",
                 "in halves": "You turned in halves; here neighbors make a pair.",
+                "mixed": MIXED,
+                "by √d_v": "You divided by √d_v, the width of a value; the divisor is √d_k.",
                 "values turned": "You turned the values, too; they stay as they are.",
                 "turned after": "You turned the output, too; it stays as it is.",
                 "added": "You added sinusoidal positions; here queries and keys are turned.",
@@ -395,14 +429,20 @@ DECODER = {
                 },
                 "The softmax ran over the positions; it runs over the words.": {"axis": 1},
                 "The softmax ran over the phrases; it runs over the words.": {"axis": 0},
+                "You divided by the number of phrases; divide by that of the real positions.": {
+                    "mean": lambda right, real: -right[real].sum() / len(real)
+                },
             }.items()
         }
         | {
+            "You took the softmax twice: F.cross_entropy takes logits and has a softmax in it.": (
+                lambda logits, targets, real: _bank_07_loss(logits.softmax(-1), targets, real)
+            ),
             "These are the logits; a softmax makes probabilities of them.": (
                 lambda logits, targets, real: (
                     -logits.gather(-1, targets[..., None])[..., 0][real].mean()
                 )
-            )
+            ),
         },
         inputs=_bank_07_inputs,
     ),
@@ -430,6 +470,10 @@ DECODER = {
             "You exchanged the probabilities; shore is wanted more often.": partial(
                 _bank_07_guess, shore=1 / 3
             ),
+            "This is the best probability of shore; the loss is asked.": lambda: 2 / 3,
+            "A loss of 0 needs certainty in every phrase; here one guess serves all three.": (
+                lambda: 0
+            ),
             "This is the sum over the three phrases; take the mean.": lambda: 3 * _bank_07_guess(),
             "You took the logarithm of the mean; take the mean of the logarithms.": (
                 lambda: -math.log(2 / 3 * 2 / 3 + 1 / 3 * 1 / 3)
@@ -440,26 +484,44 @@ DECODER = {
             ),
         },
     ),
-    "bank/07/patched": Exercise(
-        right=_bank_07_patched,
+    "bank/07/adam": Exercise(
+        right=_bank_07_adam,
         mistakes={
-            "This is the output before the patch.": partial(_bank_07_patched, first=(4, 0)),
-            "You patched the value of bank; it is the value of river that goes.": partial(
-                _bank_07_patched, first=(4, 0), second=(0, 6)
+            "This is the first step, or a step that forgets the first gradient; Adam keeps "
+            "averages of both.": partial(_bank_07_adam, (0.005,)),
+            "You divided the new gradient alone; the first average holds the old one, too.": (
+                partial(_bank_07_adam, kept=(0, 0.999))
             ),
-            "You put the value in the place of the whole output; it goes in by its weight.": (
-                lambda: [0, 6]
+            "You left out the divisors that repair averages which began at 0.": partial(
+                _bank_07_adam, grown=(False, False)
             ),
-            "You exchanged the weights; the place of river keeps its 0.25.": partial(
-                _bank_07_patched, weights=(0.75, 0.25)
+            "The first average has not been divided by 1 - 0.9**2.": partial(
+                _bank_07_adam, grown=(False, True)
             ),
-            "You added the new value; it takes the place of the old one.": partial(
-                _bank_07_patched, first=(4, 6)
+            "The second average has not been divided by 1 - 0.999**2.": partial(
+                _bank_07_adam, grown=(True, False)
             ),
-            "This is what the patch adds to the output; the output itself is asked.": partial(
-                _bank_07_patched, first=(-4, 6), second=(0, 0)
+            "Your divisors are those of step 1; in step 2 the powers are squares.": partial(
+                _bank_07_adam, grown=(1, 1)
             ),
-            "You left the value of bank out.": partial(_bank_07_patched, second=(0, 0)),
+            "You took plain averages; Adam's give 0.1 and 0.001 to what is new.": (
+                lambda: (0.5 + 0.005) / 2 / math.sqrt((0.5**2 + 0.005**2) / 2)
+            ),
+            "You exchanged the gradients; 0.5 comes first.": partial(_bank_07_adam, (0.005, 0.5)),
+            "The root of the second average is missing.": partial(_bank_07_adam, root=False),
+            "This is the first average; divide it by the root of the second.": (
+                lambda: (0.1 * 0.005 + 0.09 * 0.5) / (1 - 0.9**2)
+            ),
+            "This is how far both steps go together; the second alone is asked.": (
+                lambda: 1 + _bank_07_adam()
+            ),
+            "You multiplied by 0.03; give it as a multiple of the learning rate.": (
+                lambda: 0.03 * _bank_07_adam()
+            ),
+            "How far is asked; leave the sign out.": lambda: -_bank_07_adam(),
+            "This is the second gradient over the first; Adam keeps averages of both.": (
+                lambda: 0.005 / 0.5
+            ),
         },
     ),
     # bank/08

@@ -236,7 +236,13 @@ def explore_training(history, runs, phrases, words):
 
     def says(tables):
         loss, _, probabilities = tables
-        answers = [words[i] for i in probabilities.values.argmax(dim=-1)]
+        answers = []
+        for cells in probabilities.cells:  # words that are equal as shown are a tie
+            best = max(map(float, cells))
+            said = " or ".join(
+                word for word, cell in zip(words, cells, strict=True) if float(cell) == best
+            )
+            answers.append(f"{said} after {phrases[len(answers) % len(phrases)]}")
         told = []
         for i, (run, cells) in enumerate(zip(runs, loss.cells, strict=True)):
             said = " and ".join(answers[i * len(phrases) : (i + 1) * len(phrases)])
