@@ -5,6 +5,7 @@
     python tools/course.py lint       style and spelling only
     python tools/course.py refresh    run the notebooks again and store what they print
     python tools/course.py bench      time the notebooks' check
+    python tools/course.py mutants    make small faults and see whether the tests notice
 
 Words after the command go to the tool behind it. Standard library only, because it runs before
 anything is installed; on Windows, write `py -3` for `python`.
@@ -49,6 +50,7 @@ COMMANDS = {
     "lint": ({"test"}, LINT),
     "refresh": ({"test"}, (("tools/refresh.py",),)),
     "bench": ({"lab", "test"}, (BROWSER, ("tools/bench.py",))),
+    "mutants": ({"lab", "test", "mutants"}, (("tools/mutants.py",),)),
     "html": ({"lab", "test"}, (("tools/export.py",),)),
 }
 
