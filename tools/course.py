@@ -8,6 +8,7 @@
     python tools/course.py bench      time the notebooks' check, and the explorers in a browser
     python tools/course.py colab      write notebooks that carry the helper with them
     python tools/course.py links      write the repository's address into the notebooks
+    python tools/course.py mutants    make small faults and see whether the tests notice
 
 Words after the command go to the tool behind it. Standard library only, because it runs before
 anything is installed; on Windows, write `py -3` for `python`.
@@ -55,6 +56,7 @@ COMMANDS = {
     "bench": ({"lab", "test"}, (BROWSER, RUNTIME, ("tools/bench.py",))),
     "colab": ({"test"}, (("tools/colab.py",),)),
     "links": ({"test"}, (("tools/links.py",),)),
+    "mutants": ({"lab", "test", "mutants"}, (("tools/mutants.py",),)),
     "html": ({"lab", "test"}, (("tools/export.py",),)),
 }
 
