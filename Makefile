@@ -11,7 +11,7 @@ none = $(error Python 3.11 or newer is needed and was not found (looked for: $(P
 	install it from python.org, or name yours: make $@ PYTHON=/path/to/python3)
 course = @"$(or $(find),$(none))" tools/course.py
 
-.PHONY: help lab test lint refresh bench clean
+.PHONY: help lab test lint refresh bench matrix steady clean
 
 help:
 	@echo "make lab      open the course in JupyterLab (PORT=8890 chooses the port)"
@@ -19,6 +19,8 @@ help:
 	@echo "make lint     style and spelling only"
 	@echo "make refresh  run the notebooks again and store what they print"
 	@echo "make bench    time the notebooks' check against the start of their kernels (TRACK=light)"
+	@echo "make matrix   check with other versions of Python and the packages"
+	@echo "make steady   check with other threads, order, locale, time zone, path and user, offline"
 	@echo "make clean    remove the virtual environment and the caches"
 
 lab:
@@ -35,6 +37,12 @@ refresh:
 
 bench:
 	$(course) bench $(TRACK)
+
+matrix:
+	$(course) matrix
+
+steady:
+	$(course) steady
 
 clean:
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis

@@ -5,6 +5,8 @@
     python tools/course.py lint       style and spelling only
     python tools/course.py refresh    run the notebooks again and store what they print
     python tools/course.py bench      time the notebooks' check
+    python tools/course.py matrix     check with other versions of Python and the packages
+    python tools/course.py steady     check under other circumstances
 
 Words after the command go to the tool behind it. Standard library only, because it runs before
 anything is installed; on Windows, write `py -3` for `python`.
@@ -49,6 +51,8 @@ COMMANDS = {
     "lint": ({"test"}, LINT),
     "refresh": ({"test"}, (("tools/refresh.py",),)),
     "bench": ({"lab", "test"}, (BROWSER, ("tools/bench.py",))),
+    "matrix": ({"test"}, (("tools/matrix.py",),)),
+    "steady": ({"test"}, (("tools/steady.py",),)),
     "html": ({"lab", "test"}, (("tools/export.py",),)),
 }
 
