@@ -11,7 +11,7 @@ none = $(error Python 3.11 or newer is needed and was not found (looked for: $(P
 	install it from python.org, or name yours: make $@ PYTHON=/path/to/python3)
 course = @"$(or $(find),$(none))" tools/course.py
 
-.PHONY: help lab test lint refresh html bench mutants colab links clean
+.PHONY: help lab test lint refresh html bench mutants matrix steady colab links clean
 
 help:
 	@echo "make lab      open the course in JupyterLab (PORT=8890 chooses the port)"
@@ -23,6 +23,8 @@ help:
 	@echo "make colab    write notebooks that run alone, the helper inside, into build/colab"
 	@echo "make links    write the Colab badges and the address of the helper (REPO=owner/name)"
 	@echo "make mutants  make small faults and see whether the tests notice (N=200 SEED=1)"
+	@echo "make matrix   check with other versions of Python and the packages"
+	@echo "make steady   check with other threads, order, locale, time zone, path and user, offline"
 	@echo "make clean    remove the virtual environment and the caches"
 
 lab:
@@ -51,6 +53,12 @@ links:
 
 mutants:
 	$(course) mutants $(or $(N),200) $(or $(SEED),1)
+
+matrix:
+	$(course) matrix
+
+steady:
+	$(course) steady
 
 clean:
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ from notebooks import FOLDER, read, texts
 
 CASES = {
     case["id"]: case
-    for case in json.loads(Path(__file__).with_name("cases.json").read_text())["cases"]
+    for case in json.loads(Path(__file__).with_name("cases.json").read_text("utf-8"))["cases"]
 }
 SHARED = torch.tensor([[1.0, 0], [0, 1], [1, 1]])
 SHARED_V = torch.tensor([[1.0, 0], [0, 1], [2, 2]])

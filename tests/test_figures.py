@@ -330,7 +330,7 @@ def test_no_pyplot():
     """Its global state would show a figure twice."""
     files = list(Path(figures.__file__).parent.rglob("*.py"))
     assert len(files) > 6
-    assert [file.name for file in files if "pyplot" in file.read_text()] == []
+    assert [file.name for file in files if "pyplot" in file.read_text(encoding="utf-8")] == []
 
 
 # --- colors ---------------------------------------------------------------------------------------

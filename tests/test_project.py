@@ -149,7 +149,7 @@ def test_the_helper_stays_thin():
     known_mistakes = sum(count for path, count in lines.items() if part_of(path) == "exercises")
     assert max(lines.values()) <= 800, lines
     assert sum(lines.values()) - known_mistakes <= 1_800, lines
-    assert known_mistakes <= 1_700, lines
+    assert known_mistakes <= 1_900, lines
 
 
 def test_importing_the_helper_loads_neither_the_compiler_nor_pyplot():

@@ -9,6 +9,8 @@
     python tools/course.py colab      write notebooks that carry the helper with them
     python tools/course.py links      write the repository's address into the notebooks
     python tools/course.py mutants    make small faults and see whether the tests notice
+    python tools/course.py matrix     check with other versions of Python and the packages
+    python tools/course.py steady     check under other circumstances
 
 Words after the command go to the tool behind it. Standard library only, because it runs before
 anything is installed; on Windows, write `py -3` for `python`.
@@ -57,6 +59,8 @@ COMMANDS = {
     "colab": ({"test"}, (("tools/colab.py",),)),
     "links": ({"test"}, (("tools/links.py",),)),
     "mutants": ({"lab", "test", "mutants"}, (("tools/mutants.py",),)),
+    "matrix": ({"test"}, (("tools/matrix.py",),)),
+    "steady": ({"test"}, (("tools/steady.py",),)),
     "html": ({"lab", "test"}, (("tools/export.py",),)),
 }
 
