@@ -18,7 +18,6 @@ EVERYWHERE = (
     "GPT-<<2>>",
     "Llama-<<2>>-7B",
     "Llama-<<3>>-8B",
-    "Llama-<<3>>-70B",
     "with $-<<10>>^{<<5>>}$",
     "as $-<<10>>^{<<5>>}$",
     "numbers are $+<<1>>$ or $-<<1>>$",
@@ -44,16 +43,20 @@ FACTS = {
         "`my_picker(ids, <<len(table)>>) @ table`",
         "has its only <<torch.eye(3).max()>> in the column",
         "True is <<True>>",
+        "The row $[<<went_in[0, 0]>>, <<went_in[0, 1]>>]$ went in twice",
+        "The first row is $[<<reversed_X[0, 0]>>, <<reversed_X[0, 1]>>]$, unchanged",
         "exchange token <<tokens.index('river')>>, *river*",
         "Who may see token <<tokens.index('river')>>?",
         "set its *d<<1>>* to <<moved[1, 1]>>",
-        "with <<7>> billion learned numbers",  # Touvron and others, LLaMA (2023), table 2
+        "With the mask *river* keeps its $[<<X_river[0, 0]>>, <<X_river[0, 1]>>]$",
+        "with <<7>> billion learned numbers",
         "`float32` takes <<torch.float32.itemsize>> bytes, in `float16` it takes "
         "<<dtype.itemsize>>",
         "times <<torch.float16.itemsize>> bytes",
         "$B = <<len(batch)>>$ phrases of $T = <<batch.shape[1]>>$ tokens",
         "rows, $[<<1>>, <<1>>]$ and $[<<table[[0, 0, 0, 1], 0].mean()>>, "
         "<<table[[0, 0, 0, 1], 1].mean()>>]",
+        "*bank* gets the row $[<<table[2, 0]>>, <<table[2, 1]>>]$ in both",
     ),
     "bank/02_queries_keys_scores": (
         "own row, $[<<Q[1, 0]>>, <<Q[1, 1]>>]$, and the key of *river* is its own row, "
@@ -95,7 +98,7 @@ FACTS = {
         "gives $[<<weights[0, 0]>>, <<weights[0, 1]>>]$ for *river*",
         "*money* had <<weigh(three.X, four[:3, :3])[2, 1]>> and",
         "get the weight <<weights[0, 1]>>",
-        "and $<<1>> / \\sqrt{<<K.shape[-1]>>}$",
+        "that is $\\sqrt{<<K.shape[-1]>>}$ and $<<1>> / \\sqrt{<<K.shape[-1]>>}$",
         "{e^{2.8284} + <<0>>}",
         "right cell is <<weights[0, 1]>>",
         "at position <<1>>, the second token, has the scaled scores 0.5, <<1>> and <<2>>",
@@ -118,8 +121,12 @@ FACTS = {
     "bank/04_values_and_context": (
         "product of $[<<money.X[1, 0]>>, <<money.X[1, 1]>>]$ and $[<<money.X[0, 0]>>, "
         "<<money.X[0, 1]>>]$",
+        "values: $[<<V[0, 0]>>, <<V[0, 1]>>]$ of *river* and $[<<V[1, 0]>>, <<V[1, 1]>>]$ of "
+        "*bank*",
         "column of $V$ is <<V[0, 0]>>, <<V[1, 0]>>, the second is <<V[0, 1]>>, <<V[1, 1]>>",
         "`output[<<1>>]` in the code",
+        "*river* has the output $[<<output[0, 0]>>, <<output[0, 1]>>]$",
+        "value of *money* is $[<<money.X[0, 0]>>, <<money.X[0, 1]>>]$",
         "<<output[1, 0]>> between <<V[1, 0]>> and <<V[0, 0]>>, and the second between "
         "<<V[0, 1]>> and <<V[1, 1]>>",
         "*bank* scores <<result.scores[1, 1]>>, as before. Divided by $\\sqrt{<<2>>}$",
@@ -140,201 +147,189 @@ FACTS = {
         "which is $[<<output[1, 0]>>, <<output[1, 1]>>]$",
         "largest value, <<V.max()>>,",
         "$o_{bank} = <<weights[1, 0]>> \\, v_{river}",
-        "| river bank | <<went_in[0, 0]>> | <<went_in[0, 1]>> | <<output[1, 0]>> | <<output[1, "
-        "1]>> |",
+        "| river bank | <<went_in[0, 0]>> | <<went_in[0, 1]>> | <<output[1, 0]>> | "
+        "<<output[1, 1]>> |",
         "| money bank | <<went_in[1, 0]>> | <<went_in[1, 1]>> | ",
     ),
     "bank/05_projections_shapes_and_heads": (
         "is its row $[<<river.X[0, 0]>>, <<river.X[0, 1]>>]$ times",
-        "row of *money* is $[<<X[1, 0]>>, <<X[1, 1]>>]$",
-        "*bank* takes <<before.weights[1, 0]>> of *river*. The",
+        "queries do: *money* is $[<<X[1, 0]>>, <<X[1, 1]>>]$, and still it asks with "
+        "<<Q[1, 0]>> in head <<0>>. Keys",
         "$H = <<len(heads)>>$ heads",
-        "Head <<0>> gets the first column",
+        "heads, head <<0>> gets the first column",
         "head <<1>> the second",
-        "d_{model} / H = <<X.shape[1] // 2>>$ wide",
-        "asks with <<Q[2, 0]>> in both",
-        "In head <<0>> the keys are <<K[0, 0]>>, <<K[1, 0]>>, <<K[2, 0]>>, so the scores are "
-        "<<heads[0].scores[2, 0]>>, <<heads[0].scores[2, 1]>>, <<heads[0].scores[2, 2]>> as",
-        "In head <<1>> they are <<K[0, 1]>>, <<K[1, 1]>>, <<K[2, 1]>>.",
-        "as they are. Head <<0>>:",
-        "Head <<1>>:",
-        "in head <<max(range(2), key=lambda h: heads[h].weights[2, 0])>>, and at *money* in head "
-        "<<max(range(2), key=lambda h: heads[h].weights[2, 1])>>",
-        "Its *d<<0>>* is <<X[1, 0]>>, and still it asks with <<Q[1, 0]>> in head <<0>>:",
+        "d_{model} / H$ wide, here <<X.shape[1] // 2>>.",
+        "asks with a <<Q[2, 0]>> in both heads, although its row is $[<<X[2, 0]>>, <<X[2, 1]>>]$",
+        "scores of *bank* in head <<0>> are <<heads[0].scores[2, 0]>>, "
+        "<<heads[0].scores[2, 1]>>, <<heads[0].scores[2, 2]>>. In head <<1>> they are "
+        "<<heads[1].scores[2, 0]>>, <<heads[1].scores[2, 1]>>, <<heads[1].scores[2, 2]>>.",
+        "as they are. Head <<0>>, then head <<1>>:",
+        "in head <<max(range(2), key=lambda h: heads[h].weights[2, 0])>>, and at *money* in "
+        "head <<max(range(2), key=lambda h: heads[h].weights[2, 1])>>",
+        "add up to <<V.sum(dim=1)[0]>>, <<V.sum(dim=1)[1]>> and <<V.sum(dim=1)[2]>>, so those "
+        "of any mix add up to <<V.sum(dim=1).max()>> at most",
+        "one head of width <<Q.shape[-1]>> makes",
         "*head <<1>>* under",
-        "*head <<0>>* and set *bank d<<1>>* to <<moved[2, 1]>>. Head <<0>> has",
-        "In head <<0>> the query of *bank* has grown from <<Q[2, 0]>> to <<(moved @ W_Q)[2, 0]>>",
-        "its scores are <<result.scores[2, 0]>>, <<result.scores[2, 1]>>, <<result.scores[2, 2]>>,",
+        "to *head <<0>>*. Its keys are *d<<0>>* alone. **Predict**: do its weights change when "
+        "you set *bank d<<1>>* to <<moved[2, 1]>>?",
+        "reads *d<<1>>* as well, so the query of *bank* has grown from <<Q[2, 0]>> to "
+        "<<(moved @ W_Q)[2, 0]>>. Its scores are <<result.scores[2, 0]>>, "
+        "<<result.scores[2, 1]>>, <<result.scores[2, 2]>>,",
         "$d_{model} = <<len(q)>>$ and $H = <<3>>$",
         "does head <<1>> give",
         "and head <<1>> is the second",
         "cosines of <<0>>, <<1>>, <<2>>, …",
         "$d_{head} = <<d_head>>$",
-        "from <<numbered.min()>> to <<numbered.max()>>, so that token <<0>> holds "
-        "<<numbered[0, 0, 0]>> to <<numbered[0, 0, 7]>>, and look at head <<0>> both",
+        "phrase from <<numbered.min()>> on, so that token <<0>> holds <<numbered[0, 0, 0]>> to "
+        "<<numbered[0, 0, 7]>>. Head <<0>> both",
         "pieces of token <<0>>",
         "$(B, T, <<3>> \\cdot d_{model})$",
         "$(<<3>>, B, H, T, d_{head})$",
         "`(<<T>>, <<T>>)` serves",
-        "Token <<0>> has $[0, 1]$ in head <<0>> and $[4, 5]$ in head <<1>>",
-        "the row of token <<1>>",
-        "row of token <<0>> holds its own numbers and those of token <<1>>, from head <<0>> alone",
-        "from <<losses['right merge'][0]>> to <<losses['right merge'][-1]>> with the right merge, "
-        "and from "
-        "<<losses['no transpose'][0]>> to <<losses['no transpose'][-1]>> without",
-        "position <<1>> changes",
-        "numbers of token <<2>>",
+        "Token <<0>> has $[<<eight[0, 0, 0, 0]>>, <<eight[0, 0, 0, 1]>>]$ in head <<0>> and "
+        "$[<<eight[0, 1, 0, 0]>>, <<eight[0, 1, 0, 1]>>]$ in head <<1>>",
+        "**Predict** the row of token <<1>>",
+        "the row of token <<0>> gets numbers of token "
+        "<<(eight[0, 0] == eight.reshape(2, 4)[0, 2]).nonzero()[0, 0]>>",
+        "fall, to <<losses['right merge'][-1]>> with the right merge and to "
+        "<<losses['no transpose'][-1]>> without",
+        "hides it from position <<1>>. Here is what position <<1>> says",
         "of shape `(<<B>>, <<H>>, <<T>>, <<T>>)`",
         "$[<<pair[0, 0, 0]>>, <<pair[0, 0, 1]>>]$ and $[<<pair[0, 1, 0]>>, <<pair[0, 1, 1]>>]$",
-        "In head <<0>> each token scores itself with $3 \\cdot 3 = 9$ and the other with $<<-9>>$",
-        "In head <<1>> it is",
+        "In head <<0>> each token scores itself with $3 \\cdot 3 = 9$ and the other with "
+        "$<<pair[0, 0, 0] * pair[0, 1, 0]>>$; in head <<1>> it is",
+        "position <<1>> gives $[1.9438, -0.1558]$, close to *river*, $[<<following[0, 1, 0]>>, "
+        "<<following[0, 1, 1]>>]$",
         "<<averaged[0, 0, 0]>> everywhere",
-        "head <<0>> looks at the token itself, head <<1>> at",
-        "$T = <<T>>$ and $d_{model} = <<d_model>>$: the",
-        "from <<T * T>> to <<counts[2]>>. A",
+        "Head <<apart[0, :, 0, 0].argmax()>> looks at the token itself, head "
+        "<<apart[0, :, 0, 1].argmax()>> at",
+        "weights, from <<T * T>> to <<n * T * T>>:",
     ),
     "bank/06_word_order": (
         "has the scores <<(X_dog @ X_dog.T)[1, 0]>>, <<(X_dog @ X_dog.T)[1, 1]>> and "
-        "<<(X_dog @ X_dog.T)[1, 2]>> with",
-        "for position <<len(table)>>,",
-        "Take position <<1>> and $d_{model} = <<P.shape[1]>>$. The first pair has $r = <<0>>$, the "
-        "second $r = <<1>>$",
+        "<<(X_dog @ X_dog.T)[1, 2]>>, and divided by",
+        "*bites* has <<(X_dog + table)[1, 3]>> in the last column",
+        "$$<<dog_result.weights[1, 0]>> \\cdot <<table[0, 3]>> + <<dog_result.weights[1, 2]>> "
+        "\\cdot (<<table[2, 3]>>) = ",
+        "Take position <<1>> and $d_{model} = <<P.shape[1]>>$, with pairs $r = <<0>>$ and $r = "
+        "<<1>>$.",
+        "a whole turn is $<<2>> \\pi$",
         "{<<10000>>^{<<2>> r / d",
         "\\frac{1}{<<10000>>^{<<0>> / <<4>>}}",
         "\\frac{1}{<<10000>>^{<<2>> / <<4>>}}",
         "row of position <<0>>",
-        "Position <<0>> is $[0, 1, 0, 1]$, and position <<1>> is",
-        "turns by <<1>> per position, the second by <<angles[1, 1]>>",
+        "*speed*: <<speeds[0]>> for the first hand, <<speeds[1]>> for the second",
+        "back after $<<2>> \\pi$ positions",
+        "so at <<round(7 * 2 * math.pi)>> it has made almost exactly seven turns. Compare "
+        "positions <<round(7 * 2 * math.pi)>> and <<0>>:",
+        "$\\cos \\varphi = <<0>>$, $\\sin \\varphi = <<1>>$) takes $(<<1>>, <<0>>)$ to "
+        "$(<<partners(torch.tensor([1.0, 0]))[0]>>, <<partners(torch.tensor([1.0, 0]))[1]>>)$, "
+        "and $(<<0>>, <<1>>)$ to $(<<partners(torch.tensor([0, 1.0]))[0]>>, "
+        "<<partners(torch.tensor([0, 1.0]))[1]>>)$",
         "positions $<<0>>$ to $T - <<1>>$",
-        "Take $[1, 2, 3, 4]$ at position <<1>>. The pair <<x[0]>>, <<x[1]>> turns by <<1>>, and "
-        "the "
-        "pair <<x[2]>>, <<x[3]>> by <<1 / 10000 ** (2 / 4)>>",
-        "<<0>> with <<1>>, <<2>> with <<3>>. This is *interleaved*",
-        "<<0>> with <<2>>, <<1>> with <<3>>. This is *half-split*",
-        "key stands at <<10>>:",
-        "turns by <<1>> per position. *position*",
+        "Take $[1, 2, 3, 4]$ at position <<1>>. The pair <<x[0]>>, <<x[1]>> turns by <<1>>, "
+        "and the pair <<x[2]>>, <<x[3]>> by <<1 / 10000 ** (2 / 4)>>",
+        "2 \\cdot 0.8415 = <<turned[0]>> \\qquad",
+        "neighbors, <<0>> with <<1>> and <<2>> with <<3>>, as in the paper",
+        "one from each half, <<order[0]>> with <<order[1]>> and <<order[2]>> with "
+        "<<order[3]>>, as in the Transformers",
+        "Interleaved gave $[<<turned[0]>>, <<turned[1]>>, <<turned[2]>>, <<turned[3]>>]$",
+        "one pair, of speed <<speeds[0]>>.",
         "*position* from <<3>> to <<7>>",
         "*distance* to <<3>>, and to <<7>>",
         "at <<3>>, <<rotate(q2, 14) @ rotate(k2, 7)>> at <<7>>",
-        "position <<1002>>, the key $[1, 1, 2, 0]$ at position <<1000>>",
+        "here distance <<distance>> scores more than <<1>>.",
         "stand at <<2>> and the key at <<0>>",
-        "pairs turn by <<2>> and by <<2 / 100>>",
-        "once at position <<0>> and once at position <<5>>",
-        "at positions <<1>> and <<0>>, then at <<i>> and <<j>>",
+        "starts at position <<0>> and at position <<start>>:",
+        "Take the distance <<1>> at three places",
         "positions from <<1>>, and",
-        "to start at <<aligned[0]>>",
-        "shows <<1.0>> at the end",
-        "At distance <<0>> the pair scores <<wave[0]>>, at distance <<1>> it scores <<wave[1]>>, "
-        "at "
-        "distance <<7>> even <<wave[7]>>",
-        "agree at distance <<0>> and",
-        "falls from <<aligned[0]>> to <<aligned[-1]>>",
-        "had <<len(seen)>> positions",
-        "cosine of <<0.01>> times",
-        "At position <<300>> it",
-        "position <<1>> is $[0.8415",
-        "at position <<1>>.\n- A rotary",
-        "base is <<10000>>",
+        "Position <<P[:, 0].sub(0.8415).abs().argmin()>> is $[<<P[1, 0]>>, <<P[1, 1]>>, "
+        "<<P[1, 2]>>, <<P[1, 3]>>]$",
+        "The *base*, <<10000>>, sets",
     ),
     "bank/07_training": (
         "`attend=<<0>>`",
-        "\\ln (<<1>> - p)}{<<2>>}",
+        "at least $-\\frac{<<1>>}{<<2>>} (\\ln p + \\ln (<<1>> - p))$",
         "With $p = <<0.8>>$ and with $p = <<0.5>>$",
-        "of *bank* is `[<<v_bank[0]>>, <<v_bank[1]>>]`",
-        "at position <<0>>, and attention alone can bring it to position <<1>>",
+        "what stands at position <<0>>.",
         "$d_{model} = <<d_model>>$ numbers",
         "to mean <<0>> and variance <<1>>",
-        "between $-<<1>>/\\sqrt{<<d_model>>}$ and $<<1>>/\\sqrt{<<d_model>>}$",
         "axes of size <<1>> mean",
         "For now $S$ is <<len(stack([start(0)])['table'])>>",
-        "with <<0>>, nothing",
+        "with <<0>>, the attention adds nothing",
         "seed <<42>> expects",
-        "It is <<-math.log(1)>> when the probability is <<1>>, and it grows without bound as the "
-        "probability goes to <<0>>",
-        "$<<1>>/<<len(words)>>$ and has the loss $\\ln <<len(words)>>",
-        "index $-<<1>>$ makes",
-        "Position <<0>> is not",
+        "it is <<-math.log(1)>> for a probability of <<1>>.",
+        "each of five words $<<1>>/<<len(words)>>$ has the loss $\\ln <<len(words)>>",
         "here <<0.03>>, times",
-        "start at <<0>> and",
-        "`1e-<<8>>` keeps <<0>> from being divided by <<0>>",
-        "gradient of <<0.5>>, and then for one of <<0.002>>",
+        "`1e-<<8>>`",
+        "for a gradient of <<0.5>>, and for one of <<0.002>>:",
         "<<len(history['loss'])>> times: predict",
-        "above <<sure>>.",
-        "first <<shown[-1]>> steps",
+        "a probability above <<sure>>.",
         "at most $<<1>> - p$",
         "$p (<<1>> - p)$",
-        "seed <<42>> lucky? Train the first <<len(stuck)>> seeds",
-        "above <<0.5>> in the last of <<len(many['loss'])>> steps",
-        "seed <<stuck.tolist().index(True, 277)>> is among",
+        "seed <<42>> lucky? Train the first <<stuck.shape[1]>> seeds",
+        "stuck while its loss is above <<0.5>>. We count after <<40>> steps and after "
+        "<<len(stuck) - 1>>:",
+        "After <<40>> steps five of <<stuck.shape[1]>> are stuck, one in "
+        "<<stuck.shape[1] / stuck[40].sum()>>.",
         "stops at $\\ln <<len(phrases)>>$",
-        "stop at $\\ln <<len(phrases)>>$",
+        "seed <<stuck[150].tolist().index(True, 277)>> among them, and they stay at $\\ln "
+        "<<len(phrases)>>$",
         "From about $\\ln <<len(words)>>$ to $\\ln <<len(phrases)>>$",
         "and $\\ln <<len(phrases)>>$ is the best",
-        "one start in <<200>> and one in <<30>>",
-        "seed <<277>> beside seed <<42>>",
-        "Seed <<277>> is no",
-        "near to <<1>> lets",
-        "$w (<<1>> - w)$ is almost <<0>>",
+        "$\\ln w - \\ln (<<1>> - w)$",
         "moves by <<0.03>>.",
+        "Without the memory all <<fresh['loss'].shape[1]>> starts",
+        "with `memory=<<0>>` it",
         "*step* to <<3>>, to <<10>>, and to the end. At step <<10>> seed <<42>> answers",
-        "rows of seed <<277>> in",
+        "rows of probabilities of seed <<277>> differ",
         "In seed <<42>> the weight of *river* goes from <<record['weights'][10, 0, 0, 0]>> to "
         "<<record['weights'][200, 0, 0, 0]>>",
-        "rows of seed <<277>> do",
-        "size more than <<10>> of the hundred get stuck, and with ten times the rate more than "
-        "<<20>>",
-        "At size <<0>> nobody",
-        "all scores are <<0>>, and they stay <<0>>",
-        "works, seed <<42>>.",
-        "weights <<small_weights[0]>> for *river* and <<small_weights[1]>> for",
+        "rows of seed <<277>> agree: at step <<10>> they",
+        "stuck ones after <<len(tried['loss']) - 1>> steps",
+        "*river* gets <<attended[0, 0]>>.",
     ),
     "bank/08_kv_cache": (
         "= 1 \\qquad <<X[1, 0]>> \\cdot <<W_K[0, 1]>> + <<X[1, 1]>> \\cdot <<W_K[1, 1]>> = ",
         "$n (n + <<1>>) / <<2>>$",
         "query $[<<q[0]>>, <<q[1]>>]$",
-        "Its scores are <<q @ K[0]>>, <<q @ K[1]>> and <<q @ K[2]>>. Divided by "
-        "$\\sqrt{<<len(q)>>}$",
-        "column of $V$ is <<V[0, 0]>>, <<V[1, 0]>>, <<V[2, 0]>>",
-        "column is <<V[0, 1]>>, <<V[1, 1]>>, <<V[2, 1]>>",
+        "The scores <<q @ K[0]>>, <<q @ K[1]>>, <<q @ K[2]>>, divided by $\\sqrt{<<len(q)>>}$",
+        "0.5035 \\cdot 2 = <<one.output[0, 0]>>",
         "Chunks of <<1>>, <<2>>, <<3>> and all five",
         "chunks of <<1>>, <<2>>, <<3>> and all",
         "$$<<X[1, 0]>> \\cdot <<W_K[0, 0]>> + <<X[1, 1]>> \\cdot <<W_K[1, 0]>> = ",
-        "sets them to <<0>>",
         "<<again[4, 0]>> rows against <<kept[4, 0]>>",
-        "against <<512>>.",
+        "For <<512>> tokens it is $512 \\cdot 513 / 2 = 131328$ against <<512>>.",
         "Move the step to <<len(kept)>>",
-        "step <<len(rows)>> with the cache",
-        "in step <<len(rows)>>, and <<kept[4, 0]>> so far. Without it, step <<len(rows)>> alone "
-        "takes "
-        "<<again[4, 0] - again[3, 0]>> rows, and all steps together <<again[4, 0]>>",
+        "Step <<len(kept)>> alone",
         "until <<new_tokens>> new",
         "prompt of <<prompt>> tokens",
         "start at <<0>> again",
         "count from <<0>>",
         "position is $[<<learned[0, 0]>>, <<learned[0, 1]>>]$",
-        "for position <<0>>, and it sees key <<0>> alone",
+        "taken for position <<0>>, sees key <<0>> alone, and gets its value, $[<<V[0, 0]>>, "
+        "<<V[0, 1]>>]$",
         "with keys <<1>> and <<2>> as",
-        "`causal_mask(<<len(two)>>, <<len(K)>>)`",
-        "token <<1>> would see token <<2>>",
         "chunks of <<1>> cannot",
         "head of width <<cache.K[0].shape[1]>>",
         "takes\n\n$$<<2>> \\cdot",
         "takes $<<2>> \\cdot",
         "In `float16` a number takes <<torch.float16.itemsize>> bytes",
         "and Llama <<2>> were",
-        "Both have <<models['Llama-3-8B'][0]>> query",  # in both, as many heads as layers
-        "`kv_heads` is <<models['Llama-3-8B'][1]>>",
+        "Both have <<models['Llama-3-8B'][0]>> query",
+        "last number, for <<long_text>> tokens, compares",
         "<<depth>> layers, $d_{model} = <<d_model>>$, <<query_heads>> query heads of width "
-        "<<d_head>>, "
-        "and <<kv_heads>> heads",
+        "<<d_head>>, and <<kv_heads>> heads",
         "where a number takes <<torch.float32.itemsize>> bytes",
         "Take four query heads of width <<Q_heads.shape[-1]>>",
-        "heads <<0>> and <<1>> use the keys and values of head <<0>>, query heads <<2>> and <<3>> "
-        "those of head <<1>>",
+        "heads <<0>> and <<1>> use the keys and values of head <<0>>, query heads <<2>> and "
+        "<<3>> those of head <<1>>",
+        "three kinds, <<len(Q_heads)>>, <<len(K_heads)>> and <<1>> heads",
         "keeps <<few(wide_K, 4)[:, 0].numel() * 2>>, <<few(wide_K, 2)[:, 0].numel() * 2>> or "
         "<<few(wide_K, 1)[:, 0].numel() * 2>> numbers",
-        "scores: <<kept[4, 1]>> for five",
-        "Recomputing made <<again[4, 1]>> of",
+        "scores, <<kept[4, 1]>> for five",
+        "memory: <<torch.tensor(models['Llama-3-8B']).prod() * 4 * long_text / GiB>> GiB for "
+        "one text of <<long_text>> tokens in",
         "key <<0>> alone",
     ),
     "light/01_five_steps": (
