@@ -438,6 +438,10 @@ FACTS = {
         "*mouse* has one row, $[<<X_cat[2, 0]>>, <<X_cat[2, 1]>>, <<X_cat[2, 2]>>]$",
         "*mouse* is $[<<X_cat[2, 0]>>, <<X_cat[2, 1]>>, <<X_cat[2, 2]>>]$",
         "clear: <<table.X[0, 0]>> in one dimension, <<table.X[0, 1]>> in",
+        "*cat* is $[<<X_cat[0, 0]>>, <<X_cat[0, 1]>>, <<X_cat[0, 2]>>]$, and",
+        "*friends* is $[<<X_cat[4, 0]>>, <<X_cat[4, 1]>>, <<X_cat[4, 2]>>]$: $$<<X_cat[2, 0]>> "
+        "\\cdot <<X_cat[0, 0]>> + <<X_cat[2, 1]>> \\cdot <<X_cat[0, 1]>> + <<X_cat[2, 2]>> \\cdot "
+        "<<X_cat[0, 2]>> = ",
         "weak: <<table.X[5, 0]>> in",
         "$(T, d_{model})$ is $(<<X_cat.shape[0]>>, <<X_cat.shape[1]>>)$",
         "*mouse* is token <<cat.tokens.index('mouse')>>, counted",
@@ -445,33 +449,33 @@ FACTS = {
         "*keyboard*: <<(X_keyboard @ X_keyboard[2])[0]>> each",
         "shape $(<<cross.weights.shape[0]>>, <<cross.weights.shape[1]>>)$",
         "scores are all <<cross.scores[1].max()>>,",
-        "A *<<1>>-D convolution*",
+        "a *<<1>>-D convolution*",
         "window of width <<len(kernel)>>,",
         "cue is token <<far_cat.tokens.index('cat')>>, *mouse* is token "
         "<<far_cat.tokens.index('mouse')>>",
         "layer of width <<len(kernel)>> cannot",
         "sees $<<1>> + <<len(kernel) - 1>>n$ words",
-        "takes <<layers>> layers",
+        "takes <<far_cat.tokens.index('mouse') // (len(kernel) // 2)>> layers",
         "kernel $[<<shift[0]>>, <<shift[1]>>, <<shift[2]>>]$ takes",
-        "window of width <<1 + 2 * 5>> would",
+        "window of width <<len(wide)>> needs",
         "*layers* from <<1>> until",
-        "*distance* to <<6>>.",
-        "At distance <<layers>> it takes six",
+        "*distance* to <<6>>. How",
+        "*distance* from <<1>> to <<6>>?",
+        "Distance <<len(rows[0]) - 1>> in code",
         "odd: <<3>>, <<5>>, <<7>> and so on. Distance <<1>> is",
-        "*cat*, token <<far_cat.tokens.index('cat')>>, with the *and* beside *mouse*, token "
+        "*cat*, token <<far_cat.tokens.index('cat')>>, with the *and* before *mouse*, token "
         "<<far_cat.tokens.index('mouse') - 1>>",
         "convolution of width <<len(kernel)>>",
         "$<<len(kernel)>>T$ rows are mixed | $T^<<2>>$ scores",
     ),
     "mouse/02_attention_matrix": (
         "point $[<<all_tech[0]>>, <<all_tech[1]>>, <<all_tech[2]>>]$",
-        "fooled: <<crowd.X.mean(dim=0)[1]>> of",
         "$T = <<T>>$ tokens",
         "width $d_{model} = <<d_model>>$:",
         "asks: <<scores[2, 0]>> with *cat*, <<scores[2, 2]>> with itself, <<scores[2, 4]>> with "
         "*friends*, <<scores[2, 1]>> with *and*",
         "here $d_k = d_{model} = <<d_model>>$",
-        "Here that is $\\sqrt{<<d_model>>}$",
+        "for all, here $\\sqrt{<<d_model>>}$",
         "\\frac{0}{\\sqrt{<<d_model>>}}",
         "with the score <<scores[2, 0]>> and two with the score <<scores[2, 1]>>",
         "scores of $[1, 1, 0]$ are <<scores[2, 2]>> with itself, <<scores[2, 1]>> with *and*, and "
@@ -479,10 +483,11 @@ FACTS = {
         "animal, is <<X[0, 0]>>, <<X[1, 0]>>, <<X[2, 0]>>, <<X[3, 0]>>, <<X[4, 0]>>.",
         "not <<d_model>> wide",
         "| before, in both sentences | <<X[2, 0]>> | <<X[2, 1]>> | <<X[2, 2]>> |",
-        "| after, beside *cat* | <<moves[1, 0]>> | <<moves[1, 1]>> | <<moves[1, 2]>> |",
-        "| after, beside *keyboard* | <<moves[2, 0]>> | <<moves[2, 1]>> | <<moves[2, 2]>> |",
-        "was <<X[2, 0]>> : <<X[2, 1]>>. Now it is <<round(float(moves[1, 0] / moves[1, 1]), 1)>> : "
-        "<<1>> beside *cat*, and <<1>> : <<round(float(moves[2, 1] / moves[2, 0]), 1)>> beside",
+        "| after, with *cat* | <<moves[1, 0]>> | <<moves[1, 1]>> | <<moves[1, 2]>> |",
+        "| after, with *keyboard* | <<moves[2, 0]>> | <<moves[2, 1]>> | <<moves[2, 2]>> |",
+        "was <<X[2, 0]>> : <<X[2, 1]>>. Now it is <<round(float(moves[1, 0] / moves[1, 1]), 1)>> "
+        ": <<1>> with *cat*, and <<1>> : <<round(float(moves[2, 1] / moves[2, 0]), 1)>> with "
+        "*keyboard*",
         "went from <<moves[0, 0]>> to",
         "fell from <<moves[0, 1]>> to",
         "*new animal* to <<new_rows[0][0]>>, then to <<new_rows[1][0]>>. How",
@@ -499,13 +504,19 @@ FACTS = {
         "alike, <<scores[2, 0]>> and <<scores[2, 2]>>.",
         "exactly <<0>>, though a computer may round it to <<0>>",
         "divided by $\\sqrt{<<d_model>>}$;",
+        "With scores <<crowd.X[1] @ crowd.X[0]>>, <<crowd.X[1] @ crowd.X[1]>> and "
+        "<<crowd.X[1] @ crowd.X[2]>>, tech",
+        "more than <<(crowd.X[:2, 0] - crowd.X[:2, 1]).sum() / crowd.X[2, 1]>> are",
         "a score of <<scores[2, 1]>>.",
     ),
     "mouse/03_learning_to_mix": (
         "\\frac{<<1>>}{1 + e^{-lean}}",
+        "words whose rows are $[<<X[0, 0]>>, <<X[0, 1]>>]$ and $[<<X[1, 0]>>, <<X[1, 1]>>]$",
         "query of word <<0>> is $[1, 0]$, and the key of word <<1>> is $[1, 0]$. So word <<0>> "
         "gives "
         "word <<1>> the",
+        "$$<<(X[0] @ W_Q)[0]>> \\cdot <<(X[1] @ W_K)[0]>> + <<(X[0] @ W_Q)[1]>> \\cdot "
+        "<<(X[1] @ W_K)[1]>> = <<X[0] @ W_Q @ (X[1] @ W_K)>>$$ The other",
         "Word <<0>> looks for word <<1>>, and word <<1>> does not look for word <<0>>",
         "product is <<X[0] @ X[1]>>.",
         "weights of word <<0>> come from the scores <<scores[0, 0]>> and <<scores[0, 1]>>, divided "
@@ -516,35 +527,38 @@ FACTS = {
         "are weak, with <<sentence('cat', 'friends').X[0, 0]>>, and",
         "at position <<2>>. Nobody",
         "`(<<3>>, <<3>>)`, and a *readout*, a matrix of shape `(<<3>>, <<2>>)`",
-        "seeds <<0>> to <<seeds - 1>>:",
         "{<<1>> + e^{-lean}}",
         "axis of size <<1>> in",
-        "scores set to <<0>>,",
-        "A <<1>> at the place",
+        "With `factor` <<factors['attention']>> this",
+        "With `factor` <<factors['average']>> all scores are <<0>>,",
         "near <<0>> when",
         "rate, here <<rate>>.",
-        "below <<losses['mouse alone'][-1]>>.",
         "sum, <<X_held[4:6, :, 1].sum(-1)[0]>> and <<X_held[4:6, :, 1].sum(-1)[1]>> against "
         "<<X_held[4, :, 0].sum()>>:",
-        "gets <<right(X_held, histories['average'][100], mixes['average'])[0]>> of <<len(sign)>>, "
-        "with",
-        "of seed <<0>>, with three held-out sentences: <<0>> with the far cue, <<1>> and <<2>> "
-        "outvoted. Drag *step* to <<20>>, then to <<25>>",
-        "for sentence <<[e.tokens for e in examples].index(held_texts[4].split())>>:",
-        "At step <<20>> the",
-        "At step <<25>> *cat* has",
-        "Let <<crowd.count('useful')>> *useful* vote",
-        "of the <<len(sign)>> held-out",
+        "gets <<right(X_held, histories['average'][100], 0).max()>> of <<len(sign)>>. Attention",
+        "The training of seed <<0>>, seen on three held-out sentences. In sentence "
+        "<<[e.tokens for e in examples].index(held_texts[0].split())>> the cue is the last word; "
+        "sentences <<[e.tokens for e in examples].index(held_texts[4].split())>> and "
+        "<<[e.tokens for e in examples].index(held_texts[10].split())>> are outvoted. Drag *step* "
+        "to <<20>>, to <<25>>, and to <<100>>.",
+        "for sentences <<[e.tokens for e in examples].index(held_texts[4].split())>> and "
+        "<<[e.tokens for e in examples].index(held_texts[10].split())>>:",
+        "At step <<20>> the weights are still close to those of the plain average, and sentence "
+        "<<[e.tokens for e in examples].index(held_texts[10].split())>> gets",
+        "At step <<25>> all three",
         "the weights $[<<two_weights[0]>>, <<two_weights[1]>>]$ and",
         "weight, <<weights[2]>>, is on *mouse*, which adds only <<adds[2]>>. *keyboard* has the "
         "smaller weight, <<weights[0]>>, and decides: it adds <<adds[0]>>",
-        "*mouse* becomes <<0>>.",
-        "Seed <<0>> has full marks, <<marks[0][0]>> and <<marks[1][0]>>",
+        "value to <<0>> is called *ablation*",
+        "it is almost <<torch.sigmoid(adds.sum()).round()>>.",
+        "How many of the <<seeds>> seeds",
+        "Seed <<0>> is one of the "
+        "<<sum(right(X_train, large, 1) + right(X_held, large, 1) == 24)>> with full marks",
         "and <<steps[-1]>> steps",
-        "least <<19>> of <<seeds>> seeds",
-        "gets <<right(X_held, histories['average'][100], mixes['average'])[0]>> of <<len(sign)>>, "
-        "*mouse* alone <<right(X_held, histories['mouse alone'][100], mixes['mouse alone'])[0]>>",
-        "effect: weights $[<<two_weights[0]>>, <<two_weights[1]>>]$ can",
+        "each of <<seeds>> seeds",
+        "gets <<right(X_held, histories['average'][100], 0).max()>> of <<len(sign)>>, *mouse* "
+        "alone <<max((always * sign > 0).sum() for always in (1, -1))>>",
+        "effect: the weights $[<<two_weights[0]>>, <<two_weights[1]>>]$ can",
     ),
     "mouse/04_changing_dimension": (
         "row of *mouse* is $[<<X[2, 0]>>, <<X[2, 1]>>, <<X[2, 2]>>]$",
@@ -552,38 +566,36 @@ FACTS = {
         "$d_k$ is <<X.shape[1]>> and $d_v$ is <<V.shape[1]>>",
         "gets $[<<0>>, <<2>>]$ and *and* gets $[<<1>>, <<0>>]$",
         "$$<<X[2, 0]>> \\cdot <<to_two[0, 0]>> + <<X[2, 1]>> \\cdot <<to_two[1, 0]>> + "
-        "<<X[2, 2]>> \\cdot <<to_two[2, 0]>> = ",
+        "<<X[2, 2]>> \\cdot <<to_two[2, 0]>> = <<V[2, 0]>> \\qquad "
+        "<<X[2, 0]>> \\cdot <<to_two[0, 1]>> + <<X[2, 1]>> \\cdot <<to_two[1, 1]>> + "
+        "<<X[2, 2]>> \\cdot <<to_two[2, 1]>> = <<V[2, 1]>>",
         "here $\\sqrt{<<X.shape[1]>>}$",
         "With $d_v = <<widths[0]>>$ the score of *mouse* with *cat*, which is <<X[2] @ X[0]>>, "
         "stays "
         "<<X[2] @ X[0]>>. With $d_v = <<widths[2]>>$ it",
+        "\\frac{2}{\\sqrt{<<widths[2]>>}}",
         "at $d_v = <<widths[0]>>$ and <<rows[3][0]>> at $d_v = <<widths[2]>>$",
-        "become `(<<output_five.shape[0]>>, <<output_five.shape[1]>>)`",
         "at most <<torch.linalg.matrix_rank(X)>>",
-        "column, and $d_v = <<to_one.shape[1]>>$",
+        "minus animal, so $d_v = <<to_one.shape[1]>>$",
         "W_V = \\begin{bmatrix} <<to_one[0]>> \\\\ <<to_one[1]>> \\\\ <<to_one[2]>> \\end",
         "value $<<(X @ to_one)[0]>>$ and *friends* $<<(X @ to_one)[4]>>$; the other three get "
         "<<(X @ to_one)[2]>>",
-        "for *mouse* are <<weights[2, 0]>> and <<weights[2, 4]>>",
+        "*cat* and *friends* are <<weights[2, 0]>> and <<weights[2, 4]>>",
         "$$<<weights[2, 0]>> \\cdot (<<(X @ to_one)[0]>>) + <<weights[2, 4]>> \\cdot "
         "(<<(X @ to_one)[4]>>) = ",
-        "both are <<taken[0][3]>>.",
-        "from this <<taken[0][3]>>,",
-        "returns as <<0>>,",
-        "*animal d<<0>>* to <<1>>. Can",
-        "*animal d<<0>>* and *tech d<<0>>* to <<0>> and *grammar d<<0>>* to <<1>>. What",
-        "So $d_k = <<animal.shape[1]>>$ and $d_v = <<W_V_tech.shape[1]>>$, in a space of width "
-        "<<len(animal)>>",
+        "have the same value, <<(X @ to_one)[2]>>.",
+        "One number is <<one.output[1]>> both times.",
+        "from this <<one.output[1]>> alone",
+        "comes back as <<(both @ to_two @ torch.linalg.pinv(to_two))[0, 2]>>.",
+        "*animal d<<0>>* to <<1>>, then to <<0>>; then set *tech d<<0>>* to <<0>> and *grammar "
+        "d<<0>>* to <<1>>.",
+        "Ours have $d_k = <<animal.shape[1]>>$ and $d_v = <<W_V_tech.shape[1]>>$",
         "heads with <<X[2, 0]>>. In the animal head *cat* answers <<animal_head.scores[2, 0]>> and "
         "*friends* <<animal_head.scores[2, 4]>>. In the tech head they answer "
         "$<<tech_head.scores[2, 0]>>$ and $<<tech_head.scores[2, 4]>>$. The key of *mouse* itself "
         "is "
         "<<animal_head.scores[2, 2]>> in both",
         "tech head only <<tech_head.weights[2, 0]>>",
-        "head with <<X[0, 1]>> and gets the plain average of the values, <<X[:, 1].mean()>> and "
-        "<<X[:, 2].mean()>>",
-        "<<X.shape[1]>> does not divide by <<2>>, and <<merged.shape[1]>> is more than "
-        "<<X.shape[1]>>",
         "$T = <<6>>$ tokens, $d_{model} = <<8>>$, $H = <<3>>$ heads, $d_k = <<4>>$ and $d_v = "
         "<<5>>$",
         "refuse width <<output.shape[1]>> by",
