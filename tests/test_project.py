@@ -304,7 +304,7 @@ def test_a_moved_folder_or_another_python_installs_again(machine, monkeypatch, t
     moved = tmp_path / "moved"
     moved.mkdir()
     for name in ("pyproject.toml", "requirements.txt"):
-        shutil.copy(ROOT / name, moved)
+        shutil.copyfile(ROOT / name, moved / name)
     monkeypatch.setattr(course, "ROOT", moved)
     assert machine.asked_for("test") == [".[test]"]
 

@@ -26,7 +26,7 @@ def pages(tmp_path_factory):
 def test_every_link_leads_to_a_page(pages, chrome):
     page = chrome.new_page()
     for name in NAMES:
-        page.goto(f"{(pages / name).as_uri()}.html", wait_until="commit")
+        page.goto(f"{(pages / name).as_uri()}.html", wait_until="domcontentloaded")
         links = page.locator("a[href]").evaluate_all("all => all.map((a) => a.href.split('#')[0])")
         local = [link for link in links if link.startswith("file:")]
         assert local

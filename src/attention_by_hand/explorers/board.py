@@ -29,7 +29,7 @@ STYLE = f"""<style onload="{ON_THE_PAGE}">
 .abh-panels th {{font-weight: 400; padding: 2px 6px; text-align: right}}
 .abh-panels thead th {{text-align: center}}
 .abh-panels td {{min-width: 50px; padding: 3px 4px; text-align: center}}
-.abh-says {{min-height: 3em; margin-bottom: 6px}}
+.abh-says {{min-height: 4.5em; margin-bottom: 6px}}
 </style>"""
 
 
