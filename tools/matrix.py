@@ -2,9 +2,9 @@
 
 The list of cells is the one in .github/workflows/test.yml. Each cell that this machine can have
 gets an environment under build/matrix/, which is kept: the tested set with the cell's versions in
-place. There every notebook is run again and compared, and every test but those in a browser.
-The others are named at the end, each with the reason. On GitHub the variable CELL holds one cell
-as JSON, and that one is run.
+place. There every notebook is run again and compared, and every test but those in a browser and
+in Colab's stand-in. The others are named at the end, each with the reason. On GitHub the variable
+CELL holds one cell as JSON, and that one is run.
 """
 
 import json
@@ -12,13 +12,15 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import course
 
 WORKFLOW = course.ROOT / ".github" / "workflows" / "test.yml"
 FOLDER = course.ROOT / "build" / "matrix"
 SYSTEM = {"linux": "ubuntu", "darwin": "macos", "win32": "windows"}.get(sys.platform)
-PYTEST = (*course.PYTEST, "--ignore=tests/browser")
+# Browsers and Colab's stand-in have versions of their own.
+PYTEST = (*course.PYTEST, "--ignore=tests/browser", "--ignore=tests/colab")
 PASSED, FAILED, NOT_INSTALLED = "passed", "failed", "not installed"
 
 
@@ -39,15 +41,15 @@ def name(cell):
 
 
 def requirements(cell):
-    """What pip is asked for: the tested set, but for JupyterLab, with the cell's versions."""
-    lines = (course.ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    versions = dict(line.split("==") for line in lines if "==" in line) | cell
-    for other in ("os", "python", "jupyterlab"):
-        versions.pop(other, None)
-    return {
-        package: package if version == "newest" else f"{package}=={version}"
-        for package, version in versions.items()
-    }
+    """What pip is asked for: what the helper and its tests require, in the tested versions or,
+    where the cell names one, in the cell's."""
+    project = tomllib.loads((course.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = project["dependencies"] + project["optional-dependencies"]["test"]
+    lines = {package: course.pin(package) for package in (line.split(">=")[0] for line in required)}
+    own = {key: version for key, version in cell.items() if key not in ("os", "python")}
+    for package, version in own.items():
+        lines[package] = package if version == "newest" else f"{package}=={version}"
+    return lines
 
 
 def python(version):
