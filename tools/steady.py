@@ -68,7 +68,7 @@ def main():
             "Two threads, C, America/St_Johns, offline, by an ordinary user who may not write.",
             folder,
             nobodys,
-            [*AS_NOBODY_OFFLINE, *PYTEST, *LEFT_OUT, *LEFT_OUT],
+            [*AS_NOBODY_OFFLINE, *PYTEST, *LEFT_OUT],
             OMP_NUM_THREADS="2",
             LC_ALL="C",
             TZ="America/St_Johns",
