@@ -20,7 +20,6 @@ import matrix
 
 PYTEST = (sys.executable, *matrix.PYTEST, "-p", "no:cacheprovider")
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", ".*_cache", "__pycache__")
-LEFT_OUT = ("--ignore=tests/browser", "--ignore=tests/colab")  # they need what lies in build/
 NOBODY = 65534
 # A new network has no loopback until it is told to, and kernels speak through it. Nobody may
 # read everything, because root's Python may lie in root's home, and write nothing.
@@ -68,7 +67,7 @@ def main():
             "Two threads, C, America/St_Johns, offline, by an ordinary user who may not write.",
             folder,
             nobodys,
-            [*AS_NOBODY_OFFLINE, *PYTEST, *LEFT_OUT],
+            [*AS_NOBODY_OFFLINE, *PYTEST],
             OMP_NUM_THREADS="2",
             LC_ALL="C",
             TZ="America/St_Johns",
