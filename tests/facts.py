@@ -469,6 +469,7 @@ FACTS = {
         "$<<len(kernel)>>T$ rows are mixed | $T^<<2>>$ scores",
     ),
     "mouse/02_attention_matrix": (
+        "Take $[<<all_tech[0]>>, <<all_tech[1]>>, <<all_tech[2]>>]$",
         "point $[<<all_tech[0]>>, <<all_tech[1]>>, <<all_tech[2]>>]$",
         "$T = <<T>>$ tokens",
         "width $d_{model} = <<d_model>>$:",
@@ -574,6 +575,7 @@ FACTS = {
         "stays "
         "<<X[2] @ X[0]>>. With $d_v = <<widths[2]>>$ it",
         "\\frac{2}{\\sqrt{<<widths[2]>>}}",
+        "divisors $<<widths[0]>>$, $\\sqrt{<<widths[1]>>}$ and $\\sqrt{<<widths[2]>>}$",
         "at $d_v = <<widths[0]>>$ and <<rows[3][0]>> at $d_v = <<widths[2]>>$",
         "at most <<torch.linalg.matrix_rank(X)>>",
         "minus animal, so $d_v = <<to_one.shape[1]>>$",
@@ -590,6 +592,7 @@ FACTS = {
         "*animal d<<0>>* to <<1>>, then to <<0>>; then set *tech d<<0>>* to <<0>> and *grammar "
         "d<<0>>* to <<1>>.",
         "Ours have $d_k = <<animal.shape[1]>>$ and $d_v = <<W_V_tech.shape[1]>>$",
+        "`split(<<animal.shape[1]>>, dim=<<1>>)` cuts",
         "heads with <<X[2, 0]>>. In the animal head *cat* answers <<animal_head.scores[2, 0]>> and "
         "*friends* <<animal_head.scores[2, 4]>>. In the tech head they answer "
         "$<<tech_head.scores[2, 0]>>$ and $<<tech_head.scores[2, 4]>>$. The key of *mouse* itself "
@@ -599,6 +602,8 @@ FACTS = {
         "$T = <<6>>$ tokens, $d_{model} = <<8>>$, $H = <<3>>$ heads, $d_k = <<4>>$ and $d_v = "
         "<<5>>$",
         "refuse width <<output.shape[1]>> by",
+        "$W_O$ were $[<<ones[0, 0]>>, <<ones[0, 1]>>, <<ones[0, 2]>>]$",
+        "minus tech is still <<(X + output_one)[2, 0] - (X + output_one)[2, 1]>>,",
         "with width <<output_one.shape[1]>>.",
         "shape $(<<W_O_one.shape[0]>>, <<W_O_one.shape[1]>>)$",
         "`W_Q[<<0>>]` belongs",
