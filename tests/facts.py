@@ -502,11 +502,19 @@ FACTS = {
         "their score is <<scores[2, 1]>>,",
         "That is <<average[0] / average[1]>> : <<1>> for animal, more than the "
         "<<round(float(output[2, 0] / output[2, 1]), 1)>> : <<1>> of",
+        "animal and tech are <<few.X[1, :2].sum()>>.",
+        "instead of <<average[2]>>.",
+        "Tech is <<crowd[:, 1].mean()>> each time: a *useful* brings <<crowd[2, 1]>>, which",
+        "gives exactly <<torch.tensor(-math.inf).exp()>>.",
         "alike, <<scores[2, 0]>> and <<scores[2, 2]>>.",
         "exactly <<0>>, though a computer may round it to <<0>>",
         "divided by $\\sqrt{<<d_model>>}$;",
         "With scores <<crowd.X[1] @ crowd.X[0]>>, <<crowd.X[1] @ crowd.X[1]>> and "
         "<<crowd.X[1] @ crowd.X[2]>>, tech",
+        "ahead of animal when $<<crowd.X[2, 1]>> \\, n \\, e^{<<crowd.X[1] @ crowd.X[2]>> / "
+        "\\sqrt{<<d_model>>}}$ is more than "
+        "$<<crowd.X[0, 0]>> \\, e^{<<crowd.X[1] @ crowd.X[0]>> / "
+        "\\sqrt{<<d_model>>}}$",
         "more than <<(crowd.X[:2, 0] - crowd.X[:2, 1]).sum() / crowd.X[2, 1]>> are",
         "a score of <<scores[2, 1]>>.",
     ),
@@ -522,7 +530,7 @@ FACTS = {
         "product is <<X[0] @ X[1]>>.",
         "weights of word <<0>> come from the scores <<scores[0, 0]>> and <<scores[0, 1]>>, divided "
         "by "
-        "$\\sqrt{d_k} = \\sqrt{<<W_K.shape[1]>>}$",
+        "$\\sqrt{d_k} = \\sqrt{<<(torch.eye(2) @ W_K).shape[1]>>}$",
         "shape $(<<len(given_Q)>>, <<len(given_K)>>)$, not",
         "with a <<sentence('cat', 'cat').X[0, 0]>> in their",
         "are weak, with <<sentence('cat', 'friends').X[0, 0]>>, and",
@@ -545,7 +553,15 @@ FACTS = {
         "for sentences <<[e.tokens for e in examples].index(held_texts[4].split())>> and "
         "<<[e.tokens for e in examples].index(held_texts[10].split())>>:",
         "At step <<20>> the weights are still close to those of the plain average, and sentence "
-        "<<[e.tokens for e in examples].index(held_texts[10].split())>> gets",
+        "<<[e.tokens for e in examples].index(held_texts[10].split())>> gets "
+        "<<answer(X_held, histories['attention'][20], 1)[0, 10].sigmoid()>> for",
+        "*cat* is above *mouse*, <<look(held_texts[4], seed_0[100])[0][2, 0]>> against "
+        "<<look(held_texts[4], seed_0[100])[0][2, 2]>>, and *keyboard* is below it, "
+        "<<look(held_texts[10], seed_0[100])[0][2, 0]>> against "
+        "<<look(held_texts[10], seed_0[100])[0][2, 2]>>.",
+        "row of *mouse*, $[<<X_held[0, 2, 0]>>, <<X_held[0, 2, 1]>>, <<X_held[0, 2, 2]>>]$, "
+        "is halfway between $[<<X_held[4, 0, 0]>>, <<X_held[4, 0, 1]>>, <<X_held[4, 0, 2]>>]$ and "
+        "$[<<X_held[10, 0, 0]>>, <<X_held[10, 0, 1]>>, <<X_held[10, 0, 2]>>]$",
         "At step <<25>> all three",
         "the weights $[<<two_weights[0]>>, <<two_weights[1]>>]$ and",
         "weight, <<weights[2]>>, is on *mouse*, which adds only <<adds[2]>>. *keyboard* has the "
@@ -555,6 +571,9 @@ FACTS = {
         "How many of the <<seeds>> seeds",
         "Seed <<0>> is one of the "
         "<<sum(right(X_train, large, 1) + right(X_held, large, 1) == 24)>> with full marks",
+        "gives *cat* <<look(held_texts[0], large_0)[0][2, 7]>>, but it gives *keyboard* "
+        "<<look(held_texts[6], large_0)[0][2, 7]>>, and itself "
+        "<<look(held_texts[6], large_0)[0][2, 2]>>.",
         "and <<steps[-1]>> steps",
         "each of <<seeds>> seeds",
         "gets <<right(X_held, histories['average'][100], 0).max()>> of <<len(sign)>>, *mouse* "
