@@ -18,6 +18,7 @@ BOARD = ".widget-html-content:has(.abh-panels)"
 CONTROL = ".noUi-handle, select, input"
 OUTPUTS = ".jp-Notebook .jp-OutputArea-output, .jp-Notebook .jp-RenderedMarkdown"
 PICTURES = ".jp-Notebook .jp-RenderedImage img"
+PATIENCE = 30_000  # milliseconds: a loaded machine is slow, and only a failure waits so long
 FAILURES = ROOT / "build" / "browser"  # what the page looked like when a test failed
 
 
@@ -56,8 +57,10 @@ def lesson(request, address, chrome):
         assert page.get_by_text("model not found").count() == 0
         shown_before = page.locator(PICTURES).count()
         browser.run_all(page)
-        expect(page.locator(BOARD)).to_have_count(len(found.explorers))
-        expect(page.locator(PICTURES)).to_have_count(shown_before - len(found.explorers))
+        expect(page.locator(BOARD)).to_have_count(len(found.explorers), timeout=PATIENCE)
+        expect(page.locator(PICTURES)).to_have_count(
+            shown_before - len(found.explorers), timeout=PATIENCE
+        )
         yield found
     finally:
         if request.session.testsfailed > failed:
@@ -106,7 +109,7 @@ def wait_for(box, explorer):
         box.page.wait_for_function(
             "([board, html]) => board.innerHTML === html",
             arg=[board.element_handle(), expected],
-            timeout=10_000,
+            timeout=PATIENCE,
         )
     except TimeoutError:
         shown, wanted = board.inner_html(), expected
