@@ -35,6 +35,12 @@ def linked(tmp_path_factory):
     return copy
 
 
+def test_the_linter_is_content_with_the_links(linked):
+    lint = [sys.executable, "-m", "ruff", "check", "--no-cache", "notebooks"]
+    run = subprocess.run(lint, cwd=linked, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
+
+
 @pytest.fixture(scope="module")
 def lead(linked):
     """Environment variables by which the address leads git to the copy."""
