@@ -207,9 +207,12 @@ def test_a_word_brings_its_row_and_keeps_its_changes(name):
     sliders = [explorer.controls[d] for d in example.dimensions]
     word = explorer.controls["word"]
     assert [o[0] for o in word.options] == [f"{i}: {t}" for i, t in enumerate(example.tokens)]
+    boards = []
+    explorer.board.observe(boards.append, names="value")
     for i, row in enumerate(example.X.tolist()):
         word.value = i
         assert [slider.value for slider in sliders] == row
+    assert len(boards) == len(example.tokens) - 1  # drawn once for each, not once for each slider
     changed = [2.5 - i for i in range(len(sliders))]
     for slider, value in zip(sliders, changed, strict=True):
         slider.value = value

@@ -79,6 +79,7 @@ def server(folder, **environment):
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
         command += ["--ServerApp.port=0", "--ServerApp.ip=127.0.0.1", "--LabApp.news_url="]
         command += [f"--ServerApp.root_dir={folder}", "--KernelManager.transport_encryption=auto"]
+        command += ["--LabApp.expose_app_in_browser=True"]  # for `turn_to`
         log = Path(home, "log")
         with log.open("w") as written:
             child = subprocess.Popen(command, env=os.environ | own, stdout=written, stderr=written)
@@ -123,6 +124,22 @@ def opened(chrome, address, path):
     page.goto(address.format(path=path))
     ready(page)
     return page
+
+
+def turn_to(page, path):
+    """Close what the page shows and open another notebook: a third of the time of a new page."""
+    page.evaluate(
+        """async (path) => {
+          const {commands, shell} = window.jupyterapp;
+          for (const shown of [...shell.widgets('main')]) {
+            await shown.sessionContext?.shutdown();  // a launcher has none
+            shown.dispose();  // without asking whether to save
+          }
+          await commands.execute('docmanager:open', {path});
+        }""",
+        path,
+    )
+    ready(page)
 
 
 def ready(page):

@@ -46,7 +46,9 @@ LINT = (
     ("-m", "codespell_lib"),
 )
 # One kernel per notebook, one worker per processor; more than four gain nothing and cost memory.
+# In the order of the files, because those of the browser come first and take longest.
 PYTEST = ("-m", "pytest", "--numprocesses=logical", "--maxprocesses=4", "--dist=loadscope")
+PYTEST += ("--no-loadscope-reorder",)
 BROWSER = ("tools/browser.py",)
 RUNTIME = ("tools/runtime.py",)
 # What each command needs installed, and what it runs, in order.

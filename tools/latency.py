@@ -1,11 +1,10 @@
 """Time every explorer in a real JupyterLab, from the key press to the painted pixels.
 
-Beside each stands the usual way to the same picture, ipywidgets' `interactive` with matplotlib,
-timed in the same run.
+Beside each stands the usual way to a picture of the same numbers, timed in the same run:
+ipywidgets' `interactive` and pyplot, with the words that their documentation uses.
 """
 
 import contextlib
-import io
 import shutil
 import statistics
 import sys
@@ -15,17 +14,16 @@ from pathlib import Path
 import browser
 import ipywidgets as widgets
 import nbformat
-from IPython.display import Image, display
+from matplotlib import pyplot
 
 from attention_by_hand.explorers import Explorer
-from attention_by_hand.figures import panels
 
 ROOT = Path(__file__).resolve().parent.parent
 PRESSES = 20
 BOARD = ".jp-OutputArea-output:has(.abh-panels)"
 USUAL = ".jp-OutputArea-output:has(.widget-interact)"
-HANDLE = ".noUi-handle, select, input"
-# Resolves with the milliseconds from the next key press until two frames after the change.
+# Resolves with the milliseconds from the next key press until the change is painted: a message
+# that is posted in the frame after it arrives when that frame is done.
 WATCH = """(box) => { window.painted = new Promise((resolve) => {
   let pressed;
   window.addEventListener('keydown', (event) => { pressed = event.timeStamp; },
@@ -36,7 +34,11 @@ WATCH = """(box) => { window.painted = new Promise((resolve) => {
     if (box.querySelector('.widget-interact') && !image) return;  // cleared, not yet drawn
     seen.disconnect();
     if (image) await image.decode();
-    requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - pressed)));
+    requestAnimationFrame(() => {
+      const done = new MessageChannel();
+      done.port1.onmessage = () => resolve(performance.now() - pressed);
+      done.port2.postMessage('');
+    });
   });
   const board = box.querySelector('.widget-html-content, .widget-output');
   seen.observe(board, {subtree: true, childList: true});
@@ -44,28 +46,34 @@ WATCH = """(box) => { window.painted = new Promise((resolve) => {
 
 
 def usual(explorer):
-    """The explorer's first control, and its picture drawn anew by matplotlib at every move."""
+    """One control of the explorer, and its tables drawn by pyplot at every move.
+
+    The control is the first slider, or the last control where there is none.
+    """
     if not isinstance(explorer, Explorer):
         return None
     values = {name: control.value for name, control in explorer.controls.items()}
-    name = moved(explorer)
+    sliders = [name for name, control in explorer.controls.items() if hasattr(control, "readout")]
+    name = sliders[0] if sliders else list(explorer.controls)[-1]
     old = explorer.controls[name]
     kept = ("value", "min", "max", "step", "options", "description")
     control = type(old)(**{key: getattr(old, key) for key in kept if old.has_trait(key)})
 
     def draw(**moved):
-        figure = panels(explorer.title, explorer._tables(**values | moved), "").figure
-        file = io.BytesIO()
-        figure.savefig(file, format="png")
-        display(Image(file.getvalue()))
+        tables = explorer._tables(**values | moved)
+        figure, axes = pyplot.subplots(1, len(tables), squeeze=False, layout="constrained")
+        figure.suptitle(explorer.title)
+        for table, ax in zip(tables, axes[0], strict=True):
+            ax.imshow(table.values, cmap="Blues")
+            ax.set_title(table.name)
+            ax.set_xticks(range(len(table.columns)), table.columns)
+            ax.set_yticks(range(len(table.rows)), table.rows)
+            for row, cells in enumerate(table.cells):
+                for column, cell in enumerate(cells):
+                    ax.text(column, row, cell, ha="center", va="center")
+        pyplot.show()
 
     return widgets.interactive(draw, **{name: control})
-
-
-def moved(explorer):
-    """The name of the control that is timed: a slider, where there is one."""
-    sliders = [name for name, control in explorer.controls.items() if hasattr(control, "readout")]
-    return (sliders or list(explorer.controls))[0]
 
 
 def with_usual(notebook):
@@ -81,12 +89,15 @@ def with_usual(notebook):
 
 def times(page, box):
     """Milliseconds of PRESSES moves back and forth."""
-    handle = box.locator(HANDLE).first
+    sliders = box.locator(".noUi-handle")
+    handle = sliders.first if sliders.count() else box.locator("select, input").last
+    box_to_tick = handle.get_attribute("type") == "checkbox"
+    keys = ("Space", "Space") if box_to_tick else ("ArrowRight", "ArrowLeft")
     found = []
     for turn in range(PRESSES):
         box.evaluate(WATCH)
         handle.focus()
-        page.keyboard.press(("ArrowRight", "ArrowLeft")[turn % 2])
+        page.keyboard.press(keys[turn % 2])
         found.append(page.evaluate("window.painted"))
         page.wait_for_timeout(50)
     return found
@@ -107,10 +118,12 @@ def main(track=""):
         address = stack.enter_context(browser.server(copy, PYTHONPATH=str(ROOT / "tools")))
         chrome = stack.enter_context(browser.browser())
         print("from key press to painted pixels: median (95th percentile)")
-        for path in sorted((copy / track).rglob("*.ipynb")):
+        paths = sorted((copy / track).rglob("*.ipynb"))
+        page = browser.opened(chrome, address, paths[0].relative_to(copy).as_posix())
+        for path in paths:
             nbformat.write(with_usual(nbformat.read(path, as_version=4)), path)
             name = path.relative_to(copy).as_posix()
-            page = browser.opened(chrome, address, name)
+            browser.turn_to(page, name)
             browser.run_all(page)
             pairs = zip(page.locator(BOARD).all(), page.locator(USUAL).all(), strict=True)
             for number, (board, usual_way) in enumerate(pairs, 1):
@@ -122,7 +135,6 @@ def main(track=""):
                     f"ratio {ours / theirs:.2f}{within}",
                     flush=True,
                 )
-            page.close()
 
 
 if __name__ == "__main__":

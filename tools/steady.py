@@ -54,7 +54,7 @@ def main():
             "One thread, de_DE.UTF-8, Asia/Kathmandu, in reverse order.",
             folder,
             home,
-            [*PYTEST, "--no-loadscope-reorder", *backwards(folder)],
+            [*PYTEST, *backwards(folder)],
             OMP_NUM_THREADS="1",
             LC_ALL="de_DE.UTF-8",
             TZ="Asia/Kathmandu",

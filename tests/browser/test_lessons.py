@@ -1,5 +1,6 @@
 """Every lesson in a real JupyterLab: it runs, its explorers answer the keyboard, axe is content."""
 
+import re
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -13,6 +14,7 @@ from attention_by_hand.explorers import Explorer
 from notebooks import FOLDER, ROOT, all_paths, read, run_solved
 
 NAMES = [path.relative_to(FOLDER).as_posix() for path in all_paths()]
+START = NAMES[0]
 SLIDERS = (widgets.FloatSlider, widgets.IntSlider, widgets.SelectionSlider)
 BOARD = ".widget-html-content:has(.abh-panels)"
 CONTROL = ".noUi-handle, select, input"
@@ -46,27 +48,44 @@ def explorers_of(name):
     return list(found.values())
 
 
-@pytest.fixture(scope="module", params=NAMES)
-def lesson(request, address, chrome):
-    page = browser.opened(chrome, address, request.param)
-    found = Lesson(request.param, page, explorers_of(request.param), [])
-    page.on("console", lambda said: said.type == "error" and found.complaints.append(said.text))
-    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+@pytest.fixture(scope="session")
+def lab(address, chrome):
+    """A page with JupyterLab, in which the notebooks are opened in turn."""
+    return browser.opened(chrome, address, START)
+
+
+def pytest_generate_tests(metafunc):
+    if "lesson" in metafunc.fixturenames:
+        names = [name for name in NAMES if re.match(metafunc.cls.track, name)]
+        metafunc.parametrize("lesson", names, indirect=True, scope="class")
+
+
+@pytest.fixture(scope="class")
+def lesson(request, lab):
+    found = Lesson(request.param, lab, explorers_of(request.param), [])
+    listeners = {
+        "console": lambda said: said.type == "error" and found.complaints.append(said.text),
+        "pageerror": lambda error: found.complaints.append(str(error)),
+    }
+    for event, listener in listeners.items():
+        lab.on(event, listener)
     failed = request.session.testsfailed
     try:
-        assert page.get_by_text("model not found").count() == 0
-        shown_before = page.locator(PICTURES).count()
-        browser.run_all(page)
-        expect(page.locator(BOARD)).to_have_count(len(found.explorers), timeout=PATIENCE)
-        expect(page.locator(PICTURES)).to_have_count(
+        browser.turn_to(lab, request.param)
+        assert lab.get_by_text("model not found").count() == 0
+        shown_before = lab.locator(PICTURES).count()
+        browser.run_all(lab)
+        expect(lab.locator(BOARD)).to_have_count(len(found.explorers), timeout=PATIENCE)
+        expect(lab.locator(PICTURES)).to_have_count(
             shown_before - len(found.explorers), timeout=PATIENCE
         )
         yield found
     finally:
         if request.session.testsfailed > failed:
             FAILURES.mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=FAILURES / f"{request.param.replace('/', '-')}.png")
-        page.close()
+            lab.screenshot(path=FAILURES / f"{request.param.replace('/', '-')}.png")
+        for event, listener in listeners.items():
+            lab.remove_listener(event, listener)
 
 
 def controls_of(explorer):
@@ -118,65 +137,79 @@ def wait_for(box, explorer):
         raise AssertionError(f"shown: …{shown[here]}…\nexpected: …{wanted[here]}…") from None
 
 
-def test_it_runs_without_an_error(lesson):
-    assert lesson.page.locator(browser.ERRORS).count() == 0
-    assert lesson.page.get_by_text("model not found").count() == 0
-    assert lesson.complaints == []
-    assert len(lesson.boxes()) == len(lesson.explorers)
+class EveryLesson:
+    def test_it_runs_without_an_error(self, lesson):
+        assert lesson.page.locator(browser.ERRORS).count() == 0
+        assert lesson.page.get_by_text("model not found").count() == 0
+        assert lesson.complaints == []
+        assert len(lesson.boxes()) == len(lesson.explorers)
 
+    def test_every_picture_has_its_sentence(self, lesson):
+        alts = [image.get_attribute("alt") for image in lesson.page.locator(PICTURES).all()]
+        assert all(alts), alts
 
-def test_every_picture_has_its_sentence(lesson):
-    alts = [image.get_attribute("alt") for image in lesson.page.locator(PICTURES).all()]
-    assert all(alts), alts
+    def test_axe_finds_nothing_serious(self, lesson):
+        include = {"include": [[selector] for selector in OUTPUTS.split(", ")]}
+        found = Axe().run(lesson.page, include).response["violations"]
+        serious = [v for v in found if v["impact"] in ("serious", "critical")]
+        assert not serious, [(v["help"], [node["html"] for node in v["nodes"]]) for v in serious]
 
-
-def test_axe_finds_nothing_serious(lesson):
-    include = {"include": [[selector] for selector in OUTPUTS.split(", ")]}
-    found = Axe().run(lesson.page, include).response["violations"]
-    serious = [v for v in found if v["impact"] in ("serious", "critical")]
-    assert not serious, [(v["help"], [node["html"] for node in v["nodes"]]) for v in serious]
-
-
-def test_each_control_moved_by_a_key_changes_numbers_and_words(lesson):
-    for box, explorer in zip(lesson.boxes(), lesson.explorers, strict=True):
-        wait_for(box, explorer)
-        handles = box.locator(CONTROL).all()
-        height = box.bounding_box()["height"]
-        for control, handle in zip(controls_of(explorer), handles, strict=True):
-            before = explorer.board.value
-            press(lesson.page, control, handle)
-            assert explorer.error is None
-            assert explorer.board.value != before, control.description
+    def test_each_control_moved_by_a_key_changes_numbers_and_words(self, lesson):
+        for box, explorer in zip(lesson.boxes(), lesson.explorers, strict=True):
             wait_for(box, explorer)
-            assert box.bounding_box()["height"] == height
-            if isinstance(
-                control, widgets.FloatSlider | widgets.IntSlider | widgets.SelectionSlider
-            ):
-                assert handle.get_attribute("aria-label") == control.description
-                spoken = handle.get_attribute("aria-valuetext")
-                slider = handle.locator("xpath=ancestor::*[contains(@class, 'widget-slider')]")
-                assert spoken == slider.locator(".widget-readout").text_content()
+            handles = box.locator(CONTROL).all()
+            height = box.bounding_box()["height"]
+            for control, handle in zip(controls_of(explorer), handles, strict=True):
+                before = explorer.board.value
+                press(lesson.page, control, handle)
+                assert explorer.error is None
+                assert explorer.board.value != before, control.description
+                wait_for(box, explorer)
+                assert box.bounding_box()["height"] == height
+                if isinstance(
+                    control, widgets.FloatSlider | widgets.IntSlider | widgets.SelectionSlider
+                ):
+                    assert handle.get_attribute("aria-label") == control.description
+                    spoken = handle.get_attribute("aria-valuetext")
+                    slider = handle.locator("xpath=ancestor::*[contains(@class, 'widget-slider')]")
+                    assert spoken == slider.locator(".widget-readout").text_content()
+
+    def test_tab_leads_through_all_controls(self, lesson):
+        for box in lesson.boxes():
+            handles = box.locator(CONTROL).all()
+            handles[0].focus()
+            for handle in handles[1:]:
+                for _ in range(3):  # a slider's own number can be typed into, and stands between
+                    lesson.page.keyboard.press("Tab")
+                    if handle.evaluate("it => it === document.activeElement"):
+                        break
+                else:
+                    raise AssertionError(f"not reached: {handle.evaluate('it => it.outerHTML')}")
+
+    def test_ten_fast_keys_leave_one_board_with_the_last_value(self, lesson):
+        for box, explorer in zip(lesson.boxes(), lesson.explorers, strict=True):
+            for _ in range(10):
+                press(lesson.page, controls_of(explorer)[-1], box.locator(CONTROL).last)
+            wait_for(box, explorer)
+            assert box.locator(BOARD).count() == 1
 
 
-def test_tab_leads_through_all_controls(lesson):
-    for box in lesson.boxes():
-        handles = box.locator(CONTROL).all()
-        handles[0].focus()
-        for handle in handles[1:]:
-            for _ in range(3):  # a slider's own number can be typed into, and stands between
-                lesson.page.keyboard.press("Tab")
-                if handle.evaluate("it => it === document.activeElement"):
-                    break
-            else:
-                raise AssertionError(f"not reached: {handle.evaluate('it => it.outerHTML')}")
+# A class each, so that the tests of one track can run beside those of another.
+class TestBank(EveryLesson):
+    track = "bank"
 
 
-def test_ten_fast_keys_leave_one_board_with_the_last_value(lesson):
-    for box, explorer in zip(lesson.boxes(), lesson.explorers, strict=True):
-        for _ in range(10):
-            press(lesson.page, controls_of(explorer)[-1], box.locator(CONTROL).last)
-        wait_for(box, explorer)
-        assert box.locator(BOARD).count() == 1
+class TestMouse(EveryLesson):
+    track = "mouse"
+
+
+class TestLight(EveryLesson):
+    track = "light|00"
+
+
+def test_every_notebook_has_its_class():
+    tracks = "|".join(tested.track for tested in EveryLesson.__subclasses__())
+    assert all(re.match(tracks, name) for name in NAMES)
 
 
 def test_an_explorer_outlives_its_kernel(address, chrome):

@@ -1,5 +1,6 @@
 """Explorer: controls beside the numbers they change. Stored, it is a still picture and words."""
 
+import contextlib
 import html
 
 import ipywidgets as widgets
@@ -46,7 +47,7 @@ class Explorer:
     def __init__(self, title, controls, tables, says, arrow="→ "):
         self.title, self.controls, self._tables, self._says = title, controls, tables, says
         self._arrow = arrow
-        self.error = None
+        self.error, self._held = None, False
         self.board = widgets.HTML()
         for control in controls.values():
             control.observe(self.redraw, names="value")
@@ -71,8 +72,19 @@ class Explorer:
         tables = self.tables()
         return panels(self.title, tables, f"{self.title}. {self._says(tables)}", self._arrow)
 
+    @contextlib.contextmanager
+    def held(self):
+        """Draw nothing meanwhile: for a control that sets others and is then drawn with them."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+
     def redraw(self, _change=None):
         """Compute and show the tables again. A failure shows one sentence and is kept in error."""
+        if self._held:
+            return
         try:
             tables = self.tables()
             boards = "".join(table.html(colored=True) for table in tables)

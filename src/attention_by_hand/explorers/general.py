@@ -38,8 +38,9 @@ def explore_attention(example, W_Q=None, W_K=None, W_V=None, masks=None):
         return tables
 
     def load(change):
-        for slider, value in zip(sliders.values(), X[change["new"]].tolist(), strict=True):
-            slider.value = value
+        with explorer.held():
+            for slider, value in zip(sliders.values(), X[change["new"]].tolist(), strict=True):
+                slider.value = value
 
     words = [(f"{i}: {token}", i) for i, token in enumerate(example.tokens)]
     word = widgets.Dropdown(options=words, value=0, description="word")
@@ -56,7 +57,8 @@ def explore_attention(example, W_Q=None, W_K=None, W_V=None, masks=None):
     }
     if masks:
         controls["mask"] = widgets.Dropdown(options=list(masks), description="mask")
-    return Explorer("Attention from scores to output", controls, tables, _attention_says)
+    explorer = Explorer("Attention from scores to output", controls, tables, _attention_says)
+    return explorer
 
 
 def _attention_says(tables):
