@@ -403,7 +403,7 @@ def test_it_is_shown_live_as_a_still_and_as_words(name, monkeypatch):
 @each_explorer
 def test_the_controls_stand_above_the_board_and_have_names(name):
     explorer = build(name)
-    *rows, board = explorer.widget.children
+    _, *rows, board = explorer.widget.children
     placed = [control for row in rows for control in row.children]
     assert sorted(map(id, placed)) == sorted(map(id, explorer.controls.values()))
     assert board is explorer.board

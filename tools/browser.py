@@ -58,10 +58,10 @@ def chromium():
 
 
 @contextlib.contextmanager
-def server(folder, **environment):
+def server(folder, settings=TEST_SETTINGS, **environment):
     """Serve the notebooks of a folder in JupyterLab; gives the address, with {path} to fill in.
 
-    environment: variables for the server and its kernels.
+    settings: JupyterLab's. environment: variables for the server and its kernels.
     """
     with tempfile.TemporaryDirectory() as home:
         own = {
@@ -72,7 +72,7 @@ def server(folder, **environment):
             "JUPYTER_PREFER_ENV_PATH": "1",
             **environment,
         }
-        for name, values in TEST_SETTINGS.items():
+        for name, values in settings.items():
             path = Path(home, "settings", f"{name.replace(':', '/')}.jupyterlab-settings")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(values))

@@ -15,7 +15,6 @@ import torch
 from IPython.display import display
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
@@ -110,12 +109,13 @@ class Table:
         linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
         # At this relative luminance black and white contrast equally (WCAG 2.2).
         dark = linear @ [0.2126, 0.7152, 0.0722] < 0.179
+        fills = np.rint(rgb * 255).astype(np.uint8)
         return [
             [
-                (to_hex(fill), "#ffffff" if white else "#000000")
+                (f"#{fill.tobytes().hex()}", "#ffffff" if white else "#000000")
                 for fill, white in zip(*row, strict=True)
             ]
-            for row in zip(rgb, dark, strict=True)
+            for row in zip(fills, dark, strict=True)
         ]
 
     @property

@@ -8,20 +8,25 @@ from IPython.display import display
 
 from attention_by_hand.figures import panels
 
-# Done by the page itself at every redraw. JupyterLab takes arrow keys and letters for its own
-# commands, and must leave them to the controls. A slider's handle has no name, and says an index
-# where its value is a choice; both stand beside it as text, so a screen reader can be told.
+# Done by the page itself, at first and whenever something in the explorer changes. JupyterLab takes
+# arrow keys and letters for its own commands, and must leave them to the controls. A slider's
+# handle has no name, and says an index where its value is a choice; both stand beside it as text,
+# so a screen reader can be told.
 ON_THE_PAGE = """
 const explorer = this.closest('.widget-vbox');
-for (const control of explorer.querySelectorAll('select, input, button, .noUi-handle')) {
-  control.setAttribute('data-lm-suppress-shortcuts', 'true');
-}
-for (const slider of explorer.querySelectorAll('.widget-slider')) {
-  const text = (part) => slider.querySelector(part).textContent;
-  const handle = slider.querySelector('.noUi-handle');
-  handle.setAttribute('aria-label', text('.widget-label'));
-  handle.setAttribute('aria-valuetext', text('.widget-readout'));
-}"""
+const tell = () => {
+  for (const control of explorer.querySelectorAll('select, input, button, .noUi-handle')) {
+    control.setAttribute('data-lm-suppress-shortcuts', 'true');
+  }
+  for (const slider of explorer.querySelectorAll('.widget-slider')) {
+    const text = (part) => slider.querySelector(part).textContent;
+    const handle = slider.querySelector('.noUi-handle');
+    handle.setAttribute('aria-label', text('.widget-label'));
+    handle.setAttribute('aria-valuetext', text('.widget-readout'));
+  }
+};
+new MutationObserver(tell).observe(explorer, {childList: true, subtree: true});
+tell();"""
 STYLE = f"""<style onload="{ON_THE_PAGE}">
 .abh-panels {{display: flex; flex-wrap: wrap; align-items: flex-start; gap: 4px 16px;
   overflow-x: auto}}
@@ -58,7 +63,9 @@ class Explorer:
             for row in (choices, sliders)
             if row
         ]
-        self.widget = widgets.VBox([*rows, self.board])
+        # Apart from the board: a new style would make the browser lay out the whole page again.
+        style = widgets.HTML(STYLE, layout=widgets.Layout(display="none"))
+        self.widget = widgets.VBox([style, *rows, self.board])
         self.redraw()
         if self.error:
             raise self.error
@@ -90,7 +97,7 @@ class Explorer:
             boards = "".join(table.html(colored=True) for table in tables)
             says = html.escape(self._says(tables))
             self.board.value = (
-                f'{STYLE}<div class="abh-says" aria-live="polite">{says}</div>'
+                f'<div class="abh-says" aria-live="polite">{says}</div>'
                 f'<div class="abh-panels">{boards}</div>'
             )
             self.error = None
