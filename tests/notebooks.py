@@ -65,8 +65,7 @@ def read(path: Path) -> Notebook:
 
 
 def all_paths() -> list[Path]:
-    found = FOLDER.rglob("*.ipynb")
-    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+    return refresh.notebooks_in(FOLDER)
 
 
 def pieces(markdown: str) -> Iterator[tuple[str, str]]:

@@ -22,8 +22,7 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr(links, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert links.main() is None
-    notebooks = [p for p in tmp_path.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts]
-    paths = [tmp_path / "README.md", *notebooks]
+    paths = [tmp_path / "README.md", *refresh.notebooks_in(tmp_path)]
     return lambda: {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in paths}
 
 

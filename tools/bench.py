@@ -18,6 +18,7 @@ from pathlib import Path
 import colab
 import latency
 import nbformat
+import refresh
 import runtime
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,7 +61,7 @@ def seconds_to_first_picture(path):
 
 def main(track=""):
     folder = ROOT / "notebooks" / track
-    paths = [path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts]
+    paths = refresh.notebooks_in(folder)
     if not paths:
         sys.exit(f"There is no notebook in {folder}.")
     with tempfile.TemporaryDirectory() as empty:

@@ -55,13 +55,12 @@ def write_notebooks(folder):
     with tempfile.TemporaryDirectory() as place:
         wheel = base64.b64encode(wheel_in(place).read_bytes()).decode()
     setup = SETUP.format(wheel=wheel)
-    for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
-        if ".ipynb_checkpoints" not in path.parts:
-            notebook = nbformat.read(path, as_version=4)
-            stand_alone(notebook, setup)
-            place = folder / path.relative_to(NOTEBOOKS)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(refresh.as_bytes(notebook))
+    for path in refresh.notebooks_in(NOTEBOOKS):
+        notebook = nbformat.read(path, as_version=4)
+        stand_alone(notebook, setup)
+        place = folder / path.relative_to(NOTEBOOKS)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(refresh.as_bytes(notebook))
 
 
 def main():

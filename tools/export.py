@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+import refresh
 from jinja2 import DictLoader
 from nbconvert import HTMLExporter
 
@@ -62,9 +63,7 @@ def page(notebook, title):
 def write_pages(folder):
     """Write every notebook as a page, and a list of them all, into an empty folder."""
     lists = {}
-    for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
-        if ".ipynb_checkpoints" in path.parts:
-            continue
+    for path in refresh.notebooks_in(NOTEBOOKS):
         notebook = nbformat.read(path, as_version=4)
         title, promise = title_and_promise(notebook)
         place = path.relative_to(NOTEBOOKS).with_suffix(".html")

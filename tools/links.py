@@ -103,11 +103,10 @@ def main(repository=""):
     if tag and changed_since(tag):
         print(f"The helper has changed since {tag}: until the next tag, it comes from main.")
         tag = ""
-    for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
-        if ".ipynb_checkpoints" not in path.parts:
-            notebook = nbformat.read(path, as_version=4)
-            link_notebook(notebook, path.relative_to(ROOT).as_posix(), repository, tag)
-            path.write_bytes(refresh.as_bytes(notebook))
+    for path in refresh.notebooks_in(ROOT / "notebooks"):
+        notebook = nbformat.read(path, as_version=4)
+        link_notebook(notebook, path.relative_to(ROOT).as_posix(), repository, tag)
+        path.write_bytes(refresh.as_bytes(notebook))
     readme = ROOT / "README.md"
     readme.write_text(link_readme(readme.read_text("utf-8"), repository), "utf-8", newline="\n")
     if repository:

@@ -183,10 +183,14 @@ def picture():
     return heatmap(result.weights, light.tokens, title="Attention weights")
 
 
+def notebooks_in(folder):
+    """The notebooks in a folder and below, without the copies that JupyterLab keeps."""
+    found = sorted(Path(folder).rglob("*.ipynb"))
+    return [path for path in found if ".ipynb_checkpoints" not in path.parts]
+
+
 def main(arguments):
-    found = (ROOT / "notebooks").rglob("*.ipynb")
-    paths = [Path(name).resolve() for name in arguments] or sorted(found)
-    paths = [path for path in paths if ".ipynb_checkpoints" not in path.parts]
+    paths = [Path(name).resolve() for name in arguments] or notebooks_in(ROOT / "notebooks")
     for path in paths:
         if not path.is_file():
             return f"There is no file {path}."
