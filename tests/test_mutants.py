@@ -93,6 +93,7 @@ def test_a_fault_is_made_in_a_copy_and_taken_back(tmp_path):
 def test_the_report(caught, entry, code, said, monkeypatch, capsys):
     monkeypatch.setattr(mutants, "equivalents", lambda: [entry] if entry else [])
     mutant = faults.Mutant("a kind", "Makefile", "", "help:", "helpless:", ())
+    mutants.tell(mutant, caught)
     assert mutants.report([(mutant, caught)]) == code
     assert said in capsys.readouterr().out
 

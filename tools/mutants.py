@@ -157,25 +157,33 @@ def explains(entry, mutant):
     )
 
 
+def excused(mutant):
+    return any(explains(entry, mutant) for entry in equivalents())
+
+
+def tell(mutant, was_caught):
+    """A dot, or a survivor as soon as it is found: the whole takes a while."""
+    if was_caught:
+        print(".", end="", flush=True)
+        return
+    print(f"\n{'EQUIVALENT' if excused(mutant) else 'SURVIVED'} {mutant.kind}, {mutant.path}")
+    print(f"- {mutant.before}\n+ {mutant.after}", flush=True)
+
+
 def report(results):
-    made, caught, survivors = collections.Counter(), collections.Counter(), []
+    made, caught = collections.Counter(), collections.Counter()
     for mutant, was_caught in results:
-        excused = any(explains(entry, mutant) for entry in equivalents())
         made[mutant.kind] += 1
         caught[mutant.kind] += was_caught
-        if not was_caught:
-            survivors.append((excused, mutant))
-    for kind in dict.fromkeys(mutant.kind for mutant, _ in results):
+    print()
+    for kind in sorted(made):
         print(f"{kind:28}{caught[kind]:4} /{made[kind]:4}")
     print(f"{'all':28}{caught.total():4} /{made.total():4}")
-    for excused, mutant in survivors:
-        print(f"\n{'EQUIVALENT' if excused else 'SURVIVED'} {mutant.kind}, {mutant.path}")
-        print(f"- {mutant.before}\n+ {mutant.after}")
-    for entry in equivalents():
-        if entry["line"] not in faults.text_of(entry["path"]):
-            print(f"\nIn {EQUIVALENTS.name}, no line of {entry['path']} reads: {entry['line']}")
-            survivors.append((False, entry))
-    return int(not all(excused for excused, _ in survivors))
+    idle = [entry for entry in equivalents() if entry["line"] not in faults.text_of(entry["path"])]
+    for entry in idle:
+        print(f"\nIn {EQUIVALENTS.name}, no line of {entry['path']} reads: {entry['line']}")
+    survived = [m for m, was_caught in results if not was_caught and not excused(m)]
+    return int(bool(survived or idle))
 
 
 def main(arguments):
@@ -197,9 +205,8 @@ def main(arguments):
                 )
             if mutant.kind != "none":
                 results.append((mutant, was_caught))
-                print("." if was_caught else "s", end="", flush=True)
-    print()
-    return report(sorted(results, key=lambda result: result[0].kind))
+                tell(mutant, was_caught)
+    return report(results)
 
 
 if __name__ == "__main__":
