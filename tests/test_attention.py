@@ -160,6 +160,11 @@ REFUSED = {
         "(6) and one row per query (6) or one for all.",
     ),
     "mask of one key": (ValueError, (I2, I2, I2, causal_mask(2)[:, :1]), "has shape (2, 1), but "),
+    "mask of too many rows": (
+        ValueError,
+        (I2, I2, I2, torch.ones(3, 2, dtype=torch.bool)),
+        "has shape (3, 2), but ",
+    ),
     "mask without rows": (ValueError, (I2, I2, I2, causal_mask(2)[1]), "has shape (2,), but the "),
     "mask of a batch": (
         ValueError,

@@ -1,9 +1,11 @@
 """Exercises: the right answer passes, each mistake is named, no sentence tells the answer."""
 
+import json
 import math
 import re
 from itertools import combinations
 
+import answers
 import pytest
 import torch
 import torch.nn.functional as F
@@ -13,6 +15,7 @@ from attention_by_hand.exercises import EXERCISES
 from attention_by_hand.exercises.judge import TOLERANCE, verdict
 from attention_by_hand.exercises.mistakes import MISTAKES
 
+STORED = json.loads(answers.STORED.read_text("utf-8"))
 # The right answers, written apart from the helper.
 VALUES = {
     "start/dot": 11,
@@ -233,7 +236,21 @@ def test_four_printed_decimals_pass_and_two_do_not(name):
     assert (said(name, rounded(2)) == "right.") == exact
 
 
+@pytest.mark.parametrize("decimals", [2, 3])
+def test_how_far_a_rounded_number_is_right_is_said(decimals):
+    number = round(VALUES["bank/07/guess"], decimals)
+    assert said("bank/07/guess", number).startswith(f"not yet. It is right to {decimals} decimals;")
+
+
 # --- wrong ----------------------------------------------------------------------------------------
+
+
+@each_exercise
+def test_no_answer_has_changed_or_gone(name):
+    found = answers.fingerprints(EXERCISES[name])
+    assert list(found) == list(STORED[name])
+    for mistake, numbers in STORED[name].items():
+        assert found[mistake] == pytest.approx(numbers, rel=1e-5, abs=2e-3), mistake
 
 
 @each_mistake
@@ -869,6 +886,7 @@ def test_check_prints_exactly_one_line(name, capsys):
 
 
 def test_every_exercise_has_an_answer_here():
+    assert STORED.keys() == EXERCISES.keys()
     assert ANSWERS.keys() == EXERCISES.keys()
 
 
