@@ -638,7 +638,7 @@ def curve(series, x, title="Loss", axes=("step", "loss")):
         place = {"textcoords": ("offset points", "data"), "va": "center", "fontsize": 9}
         place["parse_math"] = False
         plot.annotate(name, xy=(x[-1], values[-1]), xytext=(8, end), color=color, **place)
-    plot.xaxis.set_major_locator(MaxNLocator(integer=True))
+    plot.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     plot.set_xlabel(axes[0], fontsize=9)
     plot.set_ylabel(axes[1], fontsize=9)
     plot.tick_params(labelsize=8)

@@ -251,7 +251,7 @@ def explore_training(history, runs, phrases, words):
 
     steps, wide = range(len(history["loss"])), widgets.Layout(width="600px")
     slider = widgets.SelectionSlider(options=steps, description="step", layout=wide)
-    return Explorer("Training, step by step", {"step": slider}, tables, says)
+    return Explorer("Training, step by step", {"step": slider}, tables, says, arrow="")
 
 
 # bank/08
@@ -303,4 +303,4 @@ def explore_cache(tokens, K, V):
     steps = widgets.SelectionSlider(options=range(1, T + 1), value=(T + 1) // 2, description="step")
     cache = widgets.Checkbox(value=True, description="keep K and V")
     title = "Rows of K and V, step by step"
-    return Explorer(title, {"step": steps, "cache": cache}, tables, says)
+    return Explorer(title, {"step": steps, "cache": cache}, tables, says, arrow="")
