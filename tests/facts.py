@@ -562,7 +562,7 @@ FACTS = {
         "row of *mouse*, $[<<X_held[0, 2, 0]>>, <<X_held[0, 2, 1]>>, <<X_held[0, 2, 2]>>]$, "
         "is halfway between $[<<X_held[4, 0, 0]>>, <<X_held[4, 0, 1]>>, <<X_held[4, 0, 2]>>]$ and "
         "$[<<X_held[10, 0, 0]>>, <<X_held[10, 0, 1]>>, <<X_held[10, 0, 2]>>]$",
-        "At step <<25>> all three",
+        "At steps <<25>> and <<100>> all three",
         "the weights $[<<two_weights[0]>>, <<two_weights[1]>>]$ and",
         "weight, <<weights[2]>>, is on *mouse*, which adds only <<adds[2]>>. *keyboard* has the "
         "smaller weight, <<weights[0]>>, and decides: it adds <<adds[0]>>",
@@ -605,7 +605,7 @@ FACTS = {
         "$$<<weights[2, 0]>> \\cdot (<<(X @ to_one)[0]>>) + <<weights[2, 4]>> \\cdot "
         "(<<(X @ to_one)[4]>>) = ",
         "have the same value, <<(X @ to_one)[2]>>.",
-        "One number is <<one.output[1]>> both times.",
+        "With one number both are <<one.output[1]>>.",
         "from this <<one.output[1]>> alone",
         "comes back as <<(both @ to_two @ torch.linalg.pinv(to_two))[0, 2]>>.",
         "*animal d<<0>>* to <<1>>, then to <<0>>; then set *tech d<<0>>* to <<0>> and *grammar "
