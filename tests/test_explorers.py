@@ -410,6 +410,49 @@ def test_the_controls_stand_above_the_board_and_have_names(name):
     assert all(control.description for control in placed)
 
 
+# Lowest and highest value, step and start of every float slider.
+SLIDERS = {
+    "attention": (lambda: build("river"), [(-3, 3, 0.5, 2), (-3, 3, 0.5, 0)]),
+    "softmax": (lambda: build("equal names"), [(0.5, 8, 0.5, 1), (-4, 4, 0.5, 1), (-4, 4, 0.5, 2)]),
+    "bank": (explore_bank, [(-3, 3, 0.5, start) for start in (2, 0, 0, 2)]),
+    "heads": (
+        lambda: explore_heads(sentence("river"), *[torch.eye(2)] * 3, H=2),
+        [(-3, 3, 0.5, 1), (-3, 3, 0.5, 0)],
+    ),
+    "rotary": (lambda: explore_rotary([2, 0], [1, 1]), [(0, 12, 1, 3), (0, 12, 1, 1)]),
+    "sentence": (explore_sentence, [(-3, 3, 0.5, 0)] * 3),
+    "values": (
+        lambda: explore_values([[-1], [1], [0]]),
+        [(-2, 2, 0.5, start) for start in (-1, 1, 0)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SLIDERS)
+def test_how_far_a_slider_goes_and_where_it_starts(name):
+    make, expected = SLIDERS[name]
+    sliders = [c for c in make().controls.values() if isinstance(c, widgets.FloatSlider)]
+    assert [(s.min, s.max, s.step, s.value) for s in sliders] == expected
+
+
+# The choices of every other slider, and where it starts.
+CHOICES = {
+    "scaling": (lambda: build("three keys"), [((1, 4, 16, 64, 256, 1024), 1)]),
+    "reach": (explore_reach, [((1, 2, 3, 4, 5, 6), 5), ((1, 2, 3, 4, 5, 6), 1)]),
+    "cache": (
+        lambda: explore_cache(["a", "b", "c", "d", "e"], torch.eye(5), torch.eye(5)),
+        [((1, 2, 3, 4, 5), 3)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_what_a_slider_chooses_from_and_where_it_starts(name):
+    make, expected = CHOICES[name]
+    sliders = [c for c in make().controls.values() if isinstance(c, widgets.SelectionSlider)]
+    assert [(tuple(s.options), s.value) for s in sliders] == expected
+
+
 def test_names_are_escaped():
     odd = Sentence(["<b>", "a & b"], [0, 1], torch.eye(2), ["d0", "d1"])
     for explorer in (explore_softmax([1, 2], odd.tokens), explore_attention(odd)):
