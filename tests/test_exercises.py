@@ -1,11 +1,10 @@
 """Exercises: the right answer passes, each mistake is named, no sentence tells the answer."""
 
-import json
 import math
 import re
 from itertools import combinations
 
-import answers
+import fingerprints
 import pytest
 import torch
 import torch.nn.functional as F
@@ -15,7 +14,7 @@ from attention_by_hand.exercises import EXERCISES
 from attention_by_hand.exercises.judge import TOLERANCE, verdict
 from attention_by_hand.exercises.mistakes import MISTAKES
 
-STORED = json.loads(answers.STORED.read_text("utf-8"))
+STORED = fingerprints.stored(fingerprints.ANSWERS)
 # The right answers, written apart from the helper.
 VALUES = {
     "start/dot": 11,
@@ -247,10 +246,10 @@ def test_how_far_a_rounded_number_is_right_is_said(decimals):
 
 @each_exercise
 def test_no_answer_has_changed_or_gone(name):
-    found = answers.fingerprints(EXERCISES[name])
+    found = fingerprints.of_exercise(EXERCISES[name])
     assert list(found) == list(STORED[name])
     for mistake, numbers in STORED[name].items():
-        assert found[mistake] == pytest.approx(numbers, rel=1e-5, abs=2e-3), mistake
+        assert found[mistake] == pytest.approx(numbers, **fingerprints.TOLERANCE), mistake
 
 
 @each_mistake

@@ -13,6 +13,7 @@ import math
 import re
 import tokenize
 
+import fingerprints
 import links as make_links
 import matplotlib
 import nbformat
@@ -414,9 +415,16 @@ def solved(path):
     """One run per notebook, for the solutions and for the prose."""
     notebook = read(path)
     trace = Trace(notebook, vars(examples), expressions(FACTS.get(notebook.name, ())))
-    run = run_solved(notebook, trace.after_cell)
+    marks, before = {}, {}
+
+    def after_cell(index, variables):
+        trace.after_cell(index, variables)
+        cell = notebook.cells[index]
+        marks[cell.id] = fingerprints.of_cell(notebook, index, variables, before)
+
+    run = run_solved(notebook, after_cell)
     trace.finish()
-    return run, trace
+    return run, trace, marks
 
 
 def report(found):
@@ -450,7 +458,7 @@ def test_the_set_up_cells_take_a_helper_like_this_one():
 
 @every_notebook
 def test_solutions_are_right(path):
-    notebook, (run, _) = read(path), solved(path)
+    notebook, (run, *_) = read(path), solved(path)
     assert run.error == ""
     for index, keys in exercises(notebook).items():
         for key in keys:
@@ -460,8 +468,18 @@ def test_solutions_are_right(path):
 
 @every_notebook
 def test_numbers_in_prose_were_computed(path):
-    run, trace = solved(path)
+    run, trace, _ = solved(path)
     report([run.error] * bool(run.error) + complaints(trace, FACTS.get(read(path).name, ())))
+
+
+@every_notebook
+def test_cells_compute_what_they_did(path):
+    """Also what no output shows, in the solved lesson."""
+    *_, found = solved(path)
+    expected = fingerprints.stored(fingerprints.VALUES)[path.relative_to(FOLDER).as_posix()]
+    assert list(found) == list(expected)
+    for cell, marks in expected.items():
+        assert found[cell] == pytest.approx(marks, **fingerprints.TOLERANCE), cell
 
 
 def drawn_otherwise(stored: bytes, drawn: bytes) -> bool:
@@ -479,7 +497,7 @@ def test_pictures_are_those_that_the_cells_draw(path):
 
     A cell that measures draws anew each time; its seal covers the picture.
     """
-    notebook, (run, _), found = read(path), solved(path), []
+    notebook, (run, *_), found = read(path), solved(path), []
     same_version = f"matplotlib=={matplotlib.__version__}\n" in REQUIREMENTS
     differs = drawn_otherwise if same_version else lambda stored, drawn: False
     for index, cell in notebook.of_type("code"):

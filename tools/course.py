@@ -56,7 +56,7 @@ COMMANDS = {
     "lab": ({"lab"}, ()),
     "test": ({"lab", "test"}, (*LINT, BROWSER, RUNTIME, PYTEST)),
     "lint": ({"test"}, LINT),
-    "refresh": ({"test"}, (("tools/refresh.py",),)),
+    "refresh": ({"test"}, (("tests/fingerprints.py",), ("tools/refresh.py",))),
     "bench": ({"lab", "test"}, (BROWSER, RUNTIME, ("tools/bench.py",))),
     "colab": ({"test"}, (("tools/colab.py",),)),
     "links": ({"test"}, (("tools/links.py",),)),
