@@ -8,7 +8,7 @@ import mutants
 import nbformat
 import pytest
 
-OF_COSMIC_RAY = {"operator", "comparison", "constant", "logic"}  # has tests of its own
+OF_COSMIC_RAY = {"operator", "comparison", "boundary", "constant", "logic"}  # has tests of its own
 KINDS = [
     kind
     for kind in (*faults.NOTEBOOK_KINDS, *faults.HELPER_KINDS)
