@@ -95,11 +95,10 @@ def cosmic_ray(*names):
             for operator in operators()
             for number in range(sum(len([*operator.mutation_positions(node)]) for node in nodes))
         ]
-        other = mutate_code(code, *rng.choice(places)) if places else None
+        other = mutate_code(code, *rng.choice(places)) if places else code
         # The last axis of a matrix is 1 or -1; the kind "axis" names another one.
-        return (
-            None if other and SIGN_OF_AXIS.sub("", other) == SIGN_OF_AXIS.sub("", code) else other
-        )
+        same = SIGN_OF_AXIS.sub("", other) == SIGN_OF_AXIS.sub("", code)
+        return None if same else other
 
     return change
 
