@@ -1,6 +1,7 @@
 """The repository around the lessons: what is installed, what imports what, links, the tools."""
 
 import ast
+import importlib
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 import venv
+from dataclasses import is_dataclass
 from pathlib import Path
 
 import course
@@ -89,6 +91,15 @@ def test_only_what_colab_has_is_required():
 
 
 # --- the helper --------------------------------------------------------------------------------
+
+
+def test_no_dataclass_of_the_helper_can_be_changed():
+    names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in MODULES]
+    modules = [importlib.import_module(name.removesuffix(".__init__")) for name in names]
+    found = {c for module in modules for c in vars(module).values() if is_dataclass(c)}
+    assert len(found) > 3
+    assert all(c.__dataclass_params__.frozen for c in found)
+
 
 # Imports run one way; each module or folder may import these and what lies in the same folder.
 BELOW = {
