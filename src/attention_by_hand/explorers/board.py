@@ -29,7 +29,7 @@ new MutationObserver(tell).observe(explorer, {childList: true, subtree: true});
 tell();"""
 STYLE = f"""<style onload="{ON_THE_PAGE}">
 .abh-panels {{display: flex; flex-wrap: wrap; align-items: flex-start; gap: 4px 16px;
-  overflow-x: auto}}
+  overflow-x: auto; padding: 2px}}
 .abh-panels table {{border-collapse: collapse; font-variant-numeric: tabular-nums}}
 .abh-panels caption {{text-align: left; font-weight: 600; padding: 2px 0; color: inherit}}
 .abh-panels th {{font-weight: 400; padding: 2px 6px; text-align: right}}
