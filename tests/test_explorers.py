@@ -391,7 +391,8 @@ def test_it_is_shown_live_as_a_still_and_as_words(name, monkeypatch):
     view = "application/vnd.jupyter.widget-view+json"
     assert still[view]["model_id"] == explorer.widget.model_id
     assert details[view]["model_id"] != explorer.widget.model_id
-    assert all(data[view]["version_major"] == 2 for data in (still, details))
+    versions = [(d[view]["version_major"], d[view]["version_minor"]) for d in (still, details)]
+    assert versions == [(2, 0), (2, 0)]
     expected = [data for data, _ in explorer.picture().bundles()]
     assert [{k: v for k, v in data.items() if k != view} for data, _ in sent] == expected
     assert sent[0][1]["metadata"]["image/png"]["alt"] == f"{explorer.title}. {said(explorer)}"

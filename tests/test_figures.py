@@ -664,6 +664,10 @@ def test_vectors_has_room_for_its_labels(labels, tips):
     assert complaints_about_layout(picture) == []
 
 
+def test_a_weight_may_be_0_or_1():
+    assert flow([0, 1], "a", ["b", "c"]).tables[0].values.tolist() == [[0, 1]]
+
+
 def test_flow_draws_lines_as_thick_as_the_weights():
     weights, keys = [0.5, 0.25, 0.2, 0.05], ["a", "b", "c", "d"]
     picture = flow(weights, "query word", keys)
