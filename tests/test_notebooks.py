@@ -506,7 +506,9 @@ def test_pictures_are_those_that_the_cells_draw(path):
         if len(stored) != len(run.pictures[index]):
             found.append(notebook.at(index, f"draws {len(run.pictures[index])} pictures"))
         elif not refresh.measures(cell) and any(map(differs, stored, run.pictures[index])):
-            found.append(notebook.at(index, "has a picture that it does not draw"))
+            found.append(
+                notebook.at(index, "has a picture that it does not draw: `make refresh` stores it")
+            )
     report(found)
 
 

@@ -17,6 +17,7 @@ import course
 import nbformat
 import pytest
 import refresh
+from jupyter_core.utils import run_sync
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from packaging.requirements import Requirement
 from PIL import Image
@@ -493,6 +494,18 @@ def test_refresh_stores_what_runs_and_leaves_what_fails(tmp_path, capsys):
     assert "warns.ipynb: not stored: cell 1, 'import warnings'\n    writes to stderr" in said.err
     assert all(paths[name].read_bytes() == before[name] for name in ("raises", "warns"))
     assert "Traceback" not in said.err
+
+
+def test_refresh_runs_inside_a_loop_too(tmp_path):
+    """As in a worker that has driven a browser before."""
+    path = tmp_path / "one.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("1 + 1")]), path)
+
+    async def inside():
+        return refresh.main([str(path)])
+
+    assert run_sync(inside)() == 0
+    assert nbformat.read(path, as_version=4).cells[0].outputs[0].data["text/plain"] == "2"
 
 
 def test_refresh_keeps_a_measurement_until_its_source_changes(tmp_path):

@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -196,7 +197,7 @@ def main(arguments):
             return f"There is no file {path}."
     if not arguments:
         PICTURE.write_bytes(picture().png())
-    return int(asyncio.run(refresh_all(paths)))
+    return int(run_sync(refresh_all)(paths))  # also where a loop is running, as in some tests
 
 
 if __name__ == "__main__":
