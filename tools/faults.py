@@ -68,6 +68,7 @@ def rules(*pairs):
 
     def change(rng, code):
         matches = [(m, other) for there, other in pairs for m in re.finditer(there, code)]
+        matches = [(m, o) for m, o in matches if "#" not in code[: m.start()].rpartition("\n")[2]]
         return put(rng, code, [(m.start(), m.end(), m.expand(other)) for m, other in matches])
 
     return change
