@@ -97,14 +97,14 @@ def cosmic_ray(*names):
             for number in range(sum(len([*operator.mutation_positions(node)]) for node in nodes))
         ]
         other = mutate_code(code, *rng.choice(places)) if places else code
-        # The last axis of a matrix is 1 or -1; the kind "axis" names another one.
-        same = SIGN_OF_AXIS.sub("", other) == SIGN_OF_AXIS.sub("", code)
+        # The last axis of a matrix is 1 or -1, and what is zipped is of one length.
+        same = NO_FAULT.sub("", other) == NO_FAULT.sub("", code)
         return None if same else other
 
     return change
 
 
-SIGN_OF_AXIS = re.compile(r"(?<=dim=)[-+ ]|(?<=axis=)[-+ ]|(?<=shape\[)[-+ ]")
+NO_FAULT = re.compile(r"(?<=dim=)[-+ ]|(?<=axis=)[-+ ]|(?<=shape\[)[-+ ]|(?<=strict=)\w+")
 SIGN = "(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)"
 CODE = {
     "operator": cosmic_ray(f"ReplaceBinaryOperator_{SIGN}_{SIGN}"),
