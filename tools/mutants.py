@@ -12,6 +12,7 @@ fault survives, unless tools/equivalents.toml says why it is none.
 import collections
 import contextlib
 import importlib
+import json
 import multiprocessing
 import os
 import shutil
@@ -149,6 +150,12 @@ def equivalents():
         return tomllib.load(file)["equivalent"]
 
 
+def occurs(entry):
+    """Whether the line is still in its file; in a notebook it stands as JSON."""
+    as_json = json.dumps(entry["line"], ensure_ascii=False)[1:-1]
+    return any(line in faults.text_of(entry["path"]) for line in (entry["line"], as_json))
+
+
 def explains(entry, mutant):
     return (
         entry["path"] == mutant.path
@@ -179,7 +186,7 @@ def report(results):
     for kind in sorted(made):
         print(f"{kind:28}{caught[kind]:4} /{made[kind]:4}")
     print(f"{'all':28}{caught.total():4} /{made.total():4}")
-    idle = [entry for entry in equivalents() if entry["line"] not in faults.text_of(entry["path"])]
+    idle = [entry for entry in equivalents() if not occurs(entry)]
     for entry in idle:
         print(f"\nIn {EQUIVALENTS.name}, no line of {entry['path']} reads: {entry['line']}")
     survived = [m for m, was_caught in results if not was_caught and not excused(m)]
