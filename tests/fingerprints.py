@@ -8,11 +8,14 @@ have changed.
 import dataclasses
 import json
 import numbers
+import sys
 from pathlib import Path
 
 import numpy as np
-import refresh
 import torch
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tools"))  # as pytest does by itself
+import refresh
 
 from attention_by_hand.exercises import EXERCISES
 from notebooks import FOLDER, all_paths, read, run_solved
