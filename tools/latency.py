@@ -65,7 +65,8 @@ def usual(explorer):
         figure.suptitle(explorer.title)
         for table, ax in zip(tables, axes[0], strict=True):
             if isinstance(table, Arrows):
-                ax.quiver([0], [0], *table.values.T, scale=1, scale_units="xy", angles="xy")
+                zeros = [0] * len(table.rows)
+                ax.quiver(zeros, zeros, *table.values.T, scale=1, scale_units="xy", angles="xy")
                 continue
             ax.imshow(table.values, cmap="Blues")
             ax.set_title(table.name)
