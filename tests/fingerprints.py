@@ -25,8 +25,8 @@ INFINITE, NOT_A_NUMBER = 999.0, 333.0
 TOLERANCE = {"rel": 1e-4, "abs": 2e-3}
 
 
-def numbers_in(value):
-    """The numbers in a tensor, an array, or what holds such, as flat tensors; None for none."""
+def flat_tensors(value):
+    """The numbers in a tensor, an array, or what holds such, as flat tensors, in order."""
     if isinstance(value, torch.Tensor | np.ndarray | numbers.Real):
         try:
             return [torch.as_tensor(value).detach().double().flatten()]
@@ -37,12 +37,12 @@ def numbers_in(value):
     parts = value.values() if isinstance(value, dict) else value
     if not isinstance(parts, list | tuple | type({}.values())):
         return []
-    return [found for part in parts for found in numbers_in(part)]
+    return [found for part in parts for found in flat_tensors(part)]
 
 
 def fingerprint(value):
     """One number in which each number of the value has a weight of its own, or None."""
-    found = numbers_in(value)
+    found = flat_tensors(value)
     if not found:
         return None
     flat = torch.cat(found)

@@ -118,6 +118,7 @@ def times_of_all(page, boxes, number):
     """Run a notebook; for each of so many boxes in it, the times of its moves."""
     browser.run_all(page)
     expect(page.locator(boxes)).to_have_count(number)
+    expect(page.locator(browser.ERRORS)).to_have_count(0)  # a picture that fails is never painted
     found = [times(page, box) for box in page.locator(boxes).all()]
     page.close()
     return found

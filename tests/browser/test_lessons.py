@@ -15,7 +15,6 @@ from notebooks import FOLDER, ROOT, all_paths, read, run_solved
 
 NAMES = [path.relative_to(FOLDER).as_posix() for path in all_paths()]
 START = NAMES[0]
-SLIDERS = (widgets.FloatSlider, widgets.IntSlider, widgets.SelectionSlider)
 BOARD = ".widget-html-content:has(.abh-panels)"
 CONTROL = ".noUi-handle, select, input"
 OUTPUTS = ".jp-Notebook .jp-OutputArea-output, .jp-Notebook .jp-RenderedMarkdown"
@@ -26,7 +25,6 @@ FAILURES = ROOT / "build" / "browser"  # what the page looked like when a test f
 
 @dataclass
 class Lesson:
-    name: str
     page: object
     explorers: list[Explorer]  # the same as on the page, made in this process
     complaints: list[str]  # errors that the browser's console shows
@@ -62,7 +60,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="class")
 def lesson(request, lab):
-    found = Lesson(request.param, lab, explorers_of(request.param), [])
+    found = Lesson(lab, explorers_of(request.param), [])
     listeners = {
         "console": lambda said: said.type == "error" and found.complaints.append(said.text),
         "pageerror": lambda error: found.complaints.append(str(error)),

@@ -65,7 +65,8 @@ def explore_mask(example, allowed):
     def keep_one(change, query, row):
         refused.clear()
         if not any(box.value for box in row):
-            change["owner"].value = True
+            with explorer.held():
+                change["owner"].value = True
             refused.append(f"{tokens[query]} must see at least one key, so its last one stays.")
 
     controls = {}
@@ -83,7 +84,8 @@ def explore_mask(example, allowed):
             # Before the explorer's own redraw: it must never meet an empty row.
             box.observe(partial(keep_one, query=query, row=row), names="value")
             controls[f"cell_{query}_{key}"] = box
-    return Explorer("A mask, cell by cell", controls, tables, says)
+    explorer = Explorer("A mask, cell by cell", controls, tables, says)
+    return explorer
 
 
 # bank/04
