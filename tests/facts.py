@@ -306,7 +306,7 @@ FACTS = {
         "prompt of <<prompt>> tokens",
         "start at <<0>> again",
         "count from <<0>>",
-        "position is $[<<learned[0, 0]>>, <<learned[0, 1]>>]$",
+        "position is $[<<with_places[0, 0]>>, <<with_places[0, 1]>>]$",
         "taken for position <<0>>, sees key <<0>> alone, and gets its value, $[<<V[0, 0]>>, "
         "<<V[0, 1]>>]$",
         "with keys <<1>> and <<2>> as",
@@ -333,8 +333,7 @@ FACTS = {
         "key <<0>> alone",
     ),
     "light/01_five_steps": (
-        "## Steps <<0>> and <<1>>: tokenize and embed",
-        "Step <<0>> cuts",
+        "## Step <<1>>: embed",
         "Step <<1>> looks",
         "## Step <<2>>: score",
         "score of <<scores[0].min()>> from",
@@ -369,7 +368,8 @@ FACTS = {
         "| weights | <<weights[0, 0]>> | <<weights[0, 1]>> | <<weights[0, 2]>> | <<weights[0, 3]>> "
         "| "
         "<<weights[0, 4]>> |",
-        "prints <<0.305>> and <<0.495>> for",
+        "read <<(torch.round(weights, decimals=3)[0] @ X)[1]>> and "
+        "<<(torch.round(weights, decimals=3)[0] @ X)[3]>> for",
         "is token <<[*tokens].index(tokens[0])>>, counted",
         "Set *d<<1>>* of *It's* to <<moved[0, 1]>>",
         "put *d<<1>>* back to <<X[0, 1]>>",
@@ -377,7 +377,7 @@ FACTS = {
         "have a <<X[1, 1]>> there, so their scores",
         "have a <<X[3, 1]>> there, so their weights",
         "grows from <<weights[0, 0]>> to <<torch.softmax(scores[0], dim=-1)[0]>>",
-        "sum to nearly <<1>>",
+        "Exercise: steps <<2>> to <<5>> as",
     ),
     "light/02_batched_module": (
         "$B = <<len(batch)>>$, the second is $T = <<batch.shape[1]>>$, the third is $d_{model} = "
@@ -423,10 +423,11 @@ FACTS = {
         "first row, $[<<W[0, 0]>>, <<W[0, 1]>>]$",
         "it is <<-math.log(1)>> when the weight is <<1>>,",
         "*learning rate*, here <<learning_rate>>",
+        "then steps <<2>> to <<5>>.",
         "this <<len(looks) - 1>> times",
         "After <<len(looks) - 1>> steps",
         "gradient is <<0>>.",
-        "three it was <<weights[3, 4]>>",
+        "other three <<weights[3, 4]>>:",
         "keys $<<0>>$ to $i$",
         "so its weight is <<masked_result.weights[0, 0]>>. *a* sees two words: scaled scores "
         "<<masked_result.scaled[1, 0]>> and <<masked_result.scaled[1, 1]>>",
@@ -454,7 +455,7 @@ FACTS = {
         "cue is token <<far_cat.tokens.index('cat')>>, *mouse* is token "
         "<<far_cat.tokens.index('mouse')>>",
         "layer of width <<len(kernel)>> cannot",
-        "sees $<<1>> + <<len(kernel) - 1>>n$ words",
+        "span $<<1>> + <<len(kernel) - 1>>n$ places",
         "takes <<far_cat.tokens.index('mouse') // (len(kernel) // 2)>> layers",
         "kernel $[<<shift[0]>>, <<shift[1]>>, <<shift[2]>>]$ takes",
         "window of width <<len(wide)>> needs",
@@ -462,6 +463,8 @@ FACTS = {
         "*distance* to <<6>>. How",
         "*distance* from <<1>> to <<6>>?",
         "Distance <<len(rows[0]) - 1>> in code",
+        "distances <<1>>, <<6>> and <<between + 1>>:",
+        "brings <<X[0, 0]>> to animal, *mouse* <<X[-1, 0]>> to each",
         "odd: <<3>>, <<5>>, <<7>> and so on. Distance <<1>> is",
         "*cat*, token <<far_cat.tokens.index('cat')>>, with the *and* before *mouse*, token "
         "<<far_cat.tokens.index('mouse') - 1>>",

@@ -827,28 +827,37 @@ def test_mouse_sees_the_cue_from_as_many_layers_on_as_it_is_words_away():
         for number in ends(layers):
             distance.value, layers.value = words, number
             assert explorer.error is None
-            convolved, attended = [], []
-            for cue in ([2, 0, 0], [0, 2, 0]):
-                X = np.array([cue] + [[0, 0, 1]] * (words - 1) + [[1, 1, 0]])
-                attended.append(softmax(X[-1] @ X.T / np.sqrt(3)) @ X)
-                for _ in range(number):
-                    above, below = np.vstack([0 * X[:1], X[:-1]]), np.vstack([X[1:], 0 * X[:1]])
-                    X = above / 4 + X / 2 + below / 4
-                convolved.append(X[-1])
-            ((caption, rows),) = shown(explorer).items()
-            assert caption == "mouse comes out as"
-            np.testing.assert_allclose(np.array(rows, float), convolved + attended, atol=5.1e-5)
-            found = "the same row" if number < words else "two different rows"
+            taken, found = [], []
+            for step in (convolved_weights(words + 1, number), None):
+                for cue in ([2, 0, 0], [0, 2, 0]):
+                    X = np.array([cue] + [[0, 0, 1]] * (words - 1) + [[1, 1, 0]])
+                    weights = softmax(X[-1] @ X.T / np.sqrt(3)) if step is None else step
+                    found.append(weights @ X)
+                taken.append(weights)
+            tables = shown(explorer)
+            assert list(tables) == ["what mouse takes", "mouse comes out as"]
+            for rows, expected in zip(tables.values(), (taken, found), strict=True):
+                np.testing.assert_allclose(np.array(rows, float), expected, atol=5.1e-5)
+            different = "the same row" if number < words else "two different rows"
             assert said(explorer) == (
-                f"For the two cues, the convolution gives mouse {found}; attention gives two."
+                f"The convolution takes {taken[0][0]:.4f} of the cue, attention "
+                f"{taken[1][0]:.4f}. For the two cues, the convolution gives mouse {different}; "
+                "attention gives two."
             )
 
 
-def test_the_rows_of_the_reach_have_names():
-    (table,) = explore_reach().tables()
-    cues = ["cat", "keyboard"]
-    assert table.rows == [f"{how}, {cue}" for how in ("convolution", "attention") for cue in cues]
-    assert table.columns == ["animal", "tech", "grammar"]
+def convolved_weights(length, layers):
+    """What the last of so many words takes of each, after the layers of width 3."""
+    layer = (np.eye(length, k=-1) + 2 * np.eye(length) + np.eye(length, k=1)) / 4
+    return np.linalg.matrix_power(layer, layers)[-1]
+
+
+def test_the_rows_and_columns_of_the_reach_have_names():
+    taken, found = explore_reach().tables()
+    kinds, cues = ["convolution", "attention"], ["cat", "keyboard"]
+    assert (taken.rows, taken.columns) == (kinds, ["cue", "and", "are", "and", "are", "mouse"])
+    assert found.rows == [f"{kind}, {cue}" for kind in kinds for cue in cues]
+    assert found.columns == ["animal", "tech", "grammar"]
 
 
 # --- mouse/02 ------

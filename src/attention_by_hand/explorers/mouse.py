@@ -16,32 +16,38 @@ def explore_reach():
     """Explore how far mouse can see: by stacked convolutions of width 3, and by one attention.
 
     The sentences are a cue (cat or keyboard), words of grammar, and mouse. A convolution takes a
-    quarter of the row before, half of the row itself and a quarter of the row after.
+    quarter of the row before, half of the row itself and a quarter of the row after. Tables: how
+    much mouse takes of each word, and its new row for each cue.
     Returns an Explorer.
     """
     kernel = torch.tensor([[[0.25, 0.5, 0.25]]])
-    cues, dimensions = ("cat", "keyboard"), sentence("cat").dimensions
+    cues, kinds = ("cat", "keyboard"), ("convolution", "attention")
+    dimensions = sentence("cat").dimensions
+    labels = [f"{kind}, {cue}" for kind in kinds for cue in cues]
 
     def tables(distance, layers):
         between = (["and", "are"] * distance)[: distance - 1]
-        convolved, attended = [], []
-        for cue in cues:
-            X = sentence("cat", " ".join([cue, *between, "mouse"])).X
-            columns = X.T[:, None]  # (d_model, 1, T)
-            for _ in range(layers):
-                columns = F.conv1d(columns, kernel, padding=1)
-            convolved.append(columns[:, 0, -1])
-            attended.append(attention(X, X, X).output[-1])
-        labels = [f"{how}, {cue}" for how in ("convolution", "attention") for cue in cues]
-        found = torch.stack(convolved + attended)
+        X = torch.stack([sentence("cat", " ".join([cue, *between, "mouse"])).X for cue in cues])
+        taken = torch.eye(distance + 1)[:, None]  # (word, 1, place): how much of it is there
+        for _ in range(layers):
+            taken = F.conv1d(taken, kernel, padding=1)
+        convolution = taken[:, 0, -1].expand(2, -1)  # (2, T): it asks for no cue
+        weights = torch.stack([convolution, attention(X, X, X).weights[:, -1]])  # (kind, cue, T)
+        found = (weights[:, :, None] @ X)[:, :, 0].flatten(0, 1)
+        words = ["cue", *between, "mouse"]
         return [
-            Table("mouse comes out as", found, labels, dimensions, ("method, cue", "dimension"))
+            Table("what mouse takes", weights[:, 0], kinds, words, ("method", "word")),
+            Table("mouse comes out as", found, labels, dimensions, ("method, cue", "dimension")),
         ]
 
     def says(tables):
-        first, second = tables[0].values[:2]
+        first, second = tables[1].values[:2]
         found = "the same row" if torch.equal(first, second) else "two different rows"
-        return f"For the two cues, the convolution gives mouse {found}; attention gives two."
+        of_cue = [row[0] for row in tables[0].cells]
+        return (
+            f"The convolution takes {of_cue[0]} of the cue, attention {of_cue[1]}. For the two "
+            f"cues, the convolution gives mouse {found}; attention gives two."
+        )
 
     sizes = list(range(1, 7))
     controls = {
