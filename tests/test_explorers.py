@@ -913,7 +913,7 @@ def test_mouse_moves_in_a_sentence_of_ones_own(text):
     ("text", "refusal"),
     [
         (
-            "cat and dog",
+            "cat and dog and bird",
             "'dog' has no row: the words are cat, keyboard, mouse, and, are, friends, useful, new.",
         ),
         ("mouse " + "x" * 900, f"'{'x' * 20}' has no row: the words are"),

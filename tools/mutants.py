@@ -157,10 +157,10 @@ def occurs(entry):
 
 
 def explains(entry, mutant):
-    return (
-        entry["path"] == mutant.path
-        and entry["line"] == mutant.before
-        and mutant.after in entry.get("after", [mutant.after])
+    """Whether the entry is about this fault; Cosmic Ray's spaces count for nothing."""
+    afters = [line.replace(" ", "") for line in entry["after"]]
+    return (entry["path"], entry["line"]) == (mutant.path, mutant.before) and (
+        mutant.after.replace(" ", "") in afters
     )
 
 
