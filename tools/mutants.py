@@ -185,7 +185,9 @@ def report(results):
     print()
     for kind in sorted(made):
         print(f"{kind:28}{caught[kind]:4} /{made[kind]:4}")
-    print(f"{'all':28}{caught.total():4} /{made.total():4}")
+    explained = sum(not was_caught and excused(mutant) for mutant, was_caught in results)
+    said = f", and {explained} explained" if explained else ""
+    print(f"{'all':28}{caught.total():4} /{made.total():4}{said}")
     idle = [entry for entry in equivalents() if not occurs(entry)]
     for entry in idle:
         print(f"\nIn {EQUIVALENTS.name}, no line of {entry['path']} reads: {entry['line']}")
