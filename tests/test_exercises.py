@@ -2,9 +2,12 @@
 
 import math
 import re
+import warnings
+from fractions import Fraction
 from itertools import combinations
 
 import fingerprints
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -288,6 +291,11 @@ def cut(scaled):
     return scaled.masked_fill(torch.ones(T_q, T_k).tril(T_k - T_q) == 0, -torch.inf)
 
 
+def by_hand(scaled):
+    """The recipe of light/01, which takes no maximum."""
+    return scaled.exp() / scaled.exp().sum(dim=-1, keepdim=True)
+
+
 def row_by_row(scaled):
     """The loop of bank/03, for the last queries."""
     T_q, T_k = scaled.shape
@@ -406,7 +414,7 @@ WRITTEN = [
     (
         "bank/05/packed",
         lambda P, H: [p.unflatten(2, (H, -1)).transpose(1, 2) for p in P.chunk(3, 2)],
-        "These are 3 tensors; one is needed",
+        "These are 3 tensors; give the one that is asked",
     ),
     ("bank/05/multihead", lambda X, q, k, v, o, H: head_by_head(X, (q, k, v), H), "no W_O"),
     ("bank/05/multihead", lambda X, q, k, v, o, H: head_by_head(X, (q, k, v), 1) @ o, "one head"),
@@ -470,7 +478,11 @@ WRITTEN = [
         "must not count anew",
     ),
     ("bank/06/score", 2, "distance 0"),
-    ("bank/06/score", [2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(0.02)], "list of one number"),
+    (
+        "bank/06/score",
+        [2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(0.02)],
+        "one number inside a list",
+    ),
     ("bank/06/score", 2 * (math.cos(2) - math.sin(2)) + 6 * math.sin(0.02), "the wrong sign"),
     ("bank/06/score", 2 * (math.cos(2) + math.sin(2)) - 6 * math.sin(2), "divide its angle"),
     ("bank/06/attention", lambda Q, K, V: sdpa(Q, K, V, is_causal=True), "Nothing has been turned"),
@@ -580,7 +592,37 @@ WRITTEN = [
     ("mouse/01/scores", lambda Q, K: softmax(Q @ K.T / Q.shape[1] ** 0.5), "These are weights"),
     ("mouse/01/scores", lambda Q, K: attention(Q, K, K), "such as .scores"),
     ("mouse/01/layers", lambda distance, window: -(-distance // window), "by the whole window"),
-    ("mouse/01/layers", lambda distance, window: -(-distance // (window - 1)), "both sides"),
+    (
+        "mouse/01/layers",
+        lambda distance, window: -(-distance // (window - 1)),
+        "you counted more of it",
+    ),
+    ("mouse/01/layers", lambda d, w: -(-d // ((w + 1) // 2)), "you counted more of it"),
+    ("mouse/02/outvoted", 9.7, "Words come in whole numbers"),
+    ("light/03/weight", lambda W: W.reshape(W.shape[1], W.shape[0]), "kept the order"),
+    ("bank/01/picker", lambda ids, rows: F.one_hot(ids, rows), "make them floats"),
+    ("light/02/weights", lambda s, a: softmax(s.masked_fill(~a[:1], -math.inf)), "of the first"),
+    ("light/02/weights", lambda s, a: by_hand(s.masked_fill(~a, -math.inf)), "no maximum"),
+    (
+        "bank/03/causal",
+        lambda s: by_hand(cut(s - s.amax(-1, keepdim=True))),
+        "masked twice",
+    ),
+    (
+        "mouse/04/heads",
+        lambda X, W_Q, W_K, W_V, W_O: (
+            torch.cat(
+                [
+                    *F.scaled_dot_product_attention(
+                        X @ W_Q, X @ W_K, X @ W_V, scale=len(W_Q) ** -0.5
+                    )
+                ],
+                dim=1,
+            )
+            @ W_O
+        ),
+        "You divided by √H",
+    ),
     ("mouse/01/layers", lambda distance, window: distance // (window // 2), "rounded down"),
     ("mouse/01/layers", lambda distance, window: distance / (window // 2), "round up"),
     ("mouse/01/layers", lambda distance, window: distance, "This fits a window of 3"),
@@ -680,8 +722,7 @@ def test_other_wrong_numbers_are_counted(name):
     wrong = map_answer(name, lambda t: ~t if t.dtype == torch.bool else t.double() + 1.2345)
     special = {
         "light/02/allowed": MISTAKES["inverted"],
-        "mouse/02/outvoted": "With so many, tech is ahead of animal, but a smaller whole number "
-        "will do.",
+        "mouse/02/outvoted": "Words come in whole numbers.",
         "mouse/04/shapes": "Not right: pair 1, pair 2, pair 3.",
     }
     if name in special:
@@ -743,7 +784,10 @@ def test_a_wrong_shape_is_said(name):
     first = results(name, EXERCISES[name].right)[0]
     wrong = map_answer(name, lambda t: t[None, None])
     shapes = f"{(1, 1, *first.shape)}; {tuple(first.shape)}"
-    assert said(name, wrong) == f"not yet. The shape is {shapes} is needed."
+    expected = f"The shape is {shapes} is needed."
+    if first.ndim == 0:
+        expected = "This is one number inside a list or tensor; give the number itself."
+    assert said(name, wrong) == f"not yet. {expected}"
 
 
 @pytest.mark.parametrize(
@@ -751,7 +795,7 @@ def test_a_wrong_shape_is_said(name):
 )  # no boolean is NaN
 def test_nan_is_said(name):
     found = said(name, map_answer(name, lambda t: t.double() * torch.nan))
-    assert found.startswith("not yet. There is a NaN: ")
+    assert found.startswith("not yet. There is a NaN, as 0 / 0, ")
 
 
 @each_exercise
@@ -892,3 +936,75 @@ def test_every_exercise_has_an_answer_here():
 def test_an_unknown_exercise_is_refused():
     with pytest.raises(ValueError, match=r"^There is no exercise 'light/9/x'\.$"):
         check("light/9/x", 1)
+
+
+class TestEveryKindOfNumber:
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            np.array([2.0, 3])[::-1],
+            np.broadcast_to(np.array([3, 2]), (1, 2))[0],
+            np.array([3, 2], dtype=object),
+            np.array([3, 2], dtype=np.longdouble),
+            np.array([3, 2], dtype=np.uint16),
+            [Fraction(3), 2],
+            [torch.tensor(3.0, requires_grad=True), torch.tensor(2)],
+            (np.float32(3), 2),
+            torch.tensor([3.0, 2]).to_sparse(),
+            torch.tensor([3.0, 2], requires_grad=True),
+            torch.tensor([3, 2], dtype=torch.bfloat16),
+        ],
+    )
+    def test_right_is_right(self, answer):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert said("start/average", answer) == "right."
+
+    @pytest.mark.parametrize(
+        ("name", "answer", "sentence"),
+        [
+            ("start/dot", 11 + 5j, "These are complex numbers"),
+            ("start/dot", torch.tensor(11 + 0j), "These are complex numbers"),
+            ("start/dot", 10**20, "This number is not right."),
+            ("start/dot", [11], "one number inside a list"),
+            ("start/average", [None, 2], "A number, a tensor or a list of numbers is needed"),
+            ("start/average", ["3", "2"], "A number, a tensor or a list of numbers is needed"),
+            ("start/average", [10**400, 2], "A number, a tensor or a list of numbers is needed"),
+            ("start/average", torch.tensor([3.0, 2], device="meta"), "this Tensor is not one"),
+            ("start/average", [torch.tensor([3.0, 2])], "with one tensor; give the tensor itself"),
+            ("bank/01/changed", [1, 3], "1 of 2 numbers is not."),
+            ("light/01/attention", lambda X: (X, X @ X.T), "These are 2 tensors; give the one"),
+            (
+                "light/01/attention",
+                lambda X: F.scaled_dot_product_attention(X.half(), X.half(), X.half()),
+                "You computed in torch.float16, which has few digits",
+            ),
+        ],
+    )
+    def test_wrong_gets_a_sentence(self, name, answer, sentence):
+        assert sentence in said(name, answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("bank/05/multihead", lambda X, q, k, v, o, H: multihead(X, q, k, v, o, H, 2**-0.5)),
+        ("mouse/03/output", lambda X, q, k, v, i: sdpa(X @ q, X @ k, X @ v, scale=3**-0.5)[i]),
+        ("bank/04/attention", lambda Q, K, V: sdpa(Q, K, V, is_causal=True, scale=2**-0.5)),
+    ],
+)
+def test_a_width_of_the_lesson_is_not_taken_for_another_size(name, answer):
+    assert "is a size or a sentence of the lesson written into it?" in said(name, answer)
+
+
+def test_the_root_of_the_width_of_a_value_is_no_other_size():
+    found = said(
+        "bank/04/attention",
+        lambda Q, K, V: sdpa(Q, K, V, is_causal=True, scale=V.shape[-1] ** -0.5),
+    )
+    assert found.startswith("not yet. The shape is right, but ")
+
+
+def multihead(X, W_Q, W_K, W_V, W_O, H, scale):
+    Q, K, V = ((X @ W).unflatten(-1, (H, -1)).transpose(1, 2) for W in (W_Q, W_K, W_V))
+    return sdpa(Q, K, V, is_causal=True, scale=scale).transpose(1, 2).flatten(2) @ W_O

@@ -2,6 +2,7 @@
 
 import functools
 import io
+import math
 import re
 from itertools import chain, combinations
 from pathlib import Path
@@ -34,7 +35,7 @@ from attention_by_hand import (
     vectors,
 )
 from attention_by_hand.examples import SENTENCES
-from attention_by_hand.figures import PLANE, Arrows, Table, beside, panels
+from attention_by_hand.figures import PLANE, Arrows, Table, beside, most_attended, panels
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-inf")
 
@@ -775,3 +776,70 @@ def test_bad_input_gets_a_sentence(name):
 def test_what_is_no_matrix_of_numbers_gets_a_sentence(matrix):
     with pytest.raises(TypeError, match=r"^Weights must be a matrix of numbers\.$"):
         heatmap(matrix, ["a", "b"])
+
+
+# --- numbers and names of any kind ----------------------------------------------------------------
+
+
+def test_what_is_nearly_whole_is_not_printed_as_whole():
+    picture = heatmap([[0.99999, 0.00001], [0.00002, 0.99998]], ["a", "b"])
+    assert picture.tables[0].cells == [["1.0000", "0.0000"], ["0.0000", "1.0000"]]
+    noise = torch.tensor([[2.0, -1.0]]) + 2e-7  # what a float32 may be off by
+    assert heatmap(noise, ["a"], ["b", "c"]).tables[0].cells == [["2", "-1"]]
+
+
+def test_lists_keep_their_precision():
+    assert heatmap([[12345.6789]], ["a"]).tables[0].cells == [["12345.6789"]]
+    assert heatmap([[1e39]], ["a"]).tables[0].values.item() == 1e39
+    assert curve({"a": [1e39, 1]}, [0, 1]).tables[0].values[0].item() == 1e39
+
+
+def test_arrays_and_tensors_of_any_layout_are_drawn():
+    expected = heatmap([[0, 1], [1, 0]], "ab").words
+    assert heatmap(np.eye(2)[::-1], "ab").words == expected
+    assert heatmap(torch.tensor([[0, 1], [1, 0]]).to_sparse(), "ab").words == expected
+
+
+def test_complex_numbers_are_refused():
+    for draw in (lambda z: heatmap(z, "ab"), lambda z: vectors(z, "ab")):
+        with pytest.raises(TypeError, match=r"must hold real numbers, but holds complex ones\."):
+            draw(torch.eye(2) * 1j)
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "sentence"),
+    [
+        (lambda: curve({"a": [1, 2]}, [0, math.nan]), ValueError, "x holds NaN or infinity"),
+        (lambda: curve([1, 2], [0, 1]), TypeError, "series must be a dictionary, name -> numbers"),
+        (lambda: curve({"a": [1, 2]}, ["p", "q"]), TypeError, "These are no numbers: ['p', 'q']."),
+        (lambda: beside("t"), ValueError, "beside needs at least one heatmap."),
+    ],
+)
+def test_what_cannot_be_drawn_gets_a_sentence(draw, error, sentence):
+    with pytest.raises(error, match=re.escape(sentence)):
+        draw()
+
+
+def test_each_point_of_a_curve_has_a_label_of_its_own():
+    table = curve({"a": [1, 2]}, [1_000_000, 1_000_001]).tables[0]
+    assert table.rows == ["1000000", "1000001"]
+
+
+def test_dollars_in_names_are_dollars():
+    drawn = [
+        vectors(torch.eye(2), "ab", title="$5 and $6", dimensions=("$\\bad$", "$x$")),
+        curve({"$y$": [1, 2]}, [0, 1], title="$\\bad$", axes=("$\\bad$", "$y$")),
+        flow([0.5, 0.5], "$q$", ["$\\bad$", "$k$"], title="$\\bad$"),
+    ]
+    for picture in drawn:
+        picture.png()
+        (axes,) = picture.figure.axes
+        names = [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        assert not any(name.get_parse_math() for name in names if "$" in name.get_text())
+
+
+def test_a_row_of_equal_weights_attends_to_all_keys_equally():
+    table = heatmap([[0.5, 0.5], [0.75, 0.25]], "ab").tables[0]
+    both = ["a attends to all keys equally (0.5000)", "b attends most to a (0.7500)"]
+    assert most_attended(table) == f"{both[0]}; {both[1]}."
+    assert [most_attended(table, row) for row in (0, 1)] == [f"{said}." for said in both]

@@ -85,7 +85,12 @@ def test_a_fault_is_made_in_a_copy_and_taken_back(tmp_path):
     [
         (True, None, 0, "1 /   1"),
         (False, None, 1, "SURVIVED a kind, Makefile\n- help:\n+ helpless:"),
-        (False, {"path": "Makefile", "line": "help:", "after": ["help less:"]}, 0, "and 1 explained"),
+        (
+            False,
+            {"path": "Makefile", "line": "help:", "after": ["help less:"]},
+            0,
+            "and 1 explained",
+        ),
         (False, {"path": "Makefile", "line": "help:", "after": ["hello:"]}, 1, "SURVIVED"),
         (True, {"path": "Makefile", "line": "no such line"}, 1, "no line of Makefile reads"),
     ],

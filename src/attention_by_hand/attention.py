@@ -38,7 +38,7 @@ def attention(Q, K, V, allowed=None, scale=None):
     if not (scale is None or isinstance(scale, Real)):
         raise TypeError(f"scale must be a number or None, but it is a {type(scale).__name__}.")
     scores = Q @ K.transpose(-2, -1)
-    scaled = scores * (Q.shape[-1] ** -0.5 if scale is None else scale)
+    scaled = scores * (Q.shape[-1] ** -0.5 if scale is None else float(scale))
     if not torch.isfinite(scaled).all():
         raise ValueError(
             f"The scaled scores hold NaN or infinity: Q, K or scale is too large for {Q.dtype}."

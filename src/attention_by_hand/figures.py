@@ -5,6 +5,7 @@ import io
 import math
 import struct
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, cycle, pairwise, product
@@ -40,6 +41,31 @@ if (picture) picture.alt = this.closest('details').querySelector('p').textConten
 ">/**/</style>"""
 
 
+def as_tensor(numbers):
+    """Return numbers as a dense tensor on the CPU, without a gradient.
+
+    numbers: a number, a tensor, an array, or a list of these, nested as deep as you like. Python's
+    own numbers keep their double precision.
+    Raises TypeError for what holds no numbers, ValueError for rows of different lengths.
+    """
+    if isinstance(numbers, torch.Tensor):
+        return numbers.detach().to_dense().cpu()
+    array = np.array(_plain(numbers), order="C")
+    if array.dtype.kind in "ufO":  # float16 to longdouble, whole numbers too long for 64 bits
+        array = np.vectorize(float, otypes=[float])(array)
+    if array.dtype.kind not in "bifc":
+        raise TypeError(f"These are no numbers: {numbers!r}.")
+    return torch.from_numpy(array)
+
+
+def _plain(numbers):
+    if isinstance(numbers, torch.Tensor):
+        return as_tensor(numbers).tolist()
+    if isinstance(numbers, list | tuple):
+        return [_plain(number) for number in numbers]
+    return numbers
+
+
 @dataclass(frozen=True)
 class Table:
     """A named matrix with its labels: what every picture and explorer is made of.
@@ -59,9 +85,11 @@ class Table:
 
     def __post_init__(self):
         try:
-            values = torch.as_tensor(self.values).detach()
+            values = as_tensor(self.values)
         except (TypeError, ValueError, RuntimeError):
             raise TypeError(f"{self.name} must be a matrix of numbers.") from None
+        if values.is_complex():
+            raise TypeError(f"{self.name} must hold real numbers, but holds complex ones.")
         object.__setattr__(self, "rows", [str(label) for label in self.rows])
         object.__setattr__(self, "columns", [str(label) for label in self.columns])
         if values.ndim != 2:
@@ -87,7 +115,9 @@ class Table:
     def cells(self):
         """The printed numbers, row by row: whole numbers as they are, others to four decimals."""
         finite = self.values[torch.isfinite(self.values)]
-        decimals = 0 if torch.equal(finite.round(decimals=4), finite.round()) else 4
+        # As whole as a float32 can be after a few steps of arithmetic.
+        whole = torch.allclose(finite, finite.round(), rtol=1e-6, atol=1e-6)
+        decimals = 0 if whole else 4
         # Adding 0.0 turns a rounded -0.0 into 0.0.
         return [
             [f"{round(value, decimals) + 0.0:.{decimals}f}" for value in row]
@@ -313,21 +343,26 @@ def steps(result, queries, keys=None, dimensions=None, emphasize=None, masked=No
     ]
 
 
-def most_attended(table):
-    """Return a sentence that says where each query attends most."""
-    said = []
-    for label, cells in zip(table.rows, table.cells, strict=True):
+def most_attended(table, chosen=None):
+    """Return a sentence that says where each query attends most, or the `chosen` row alone."""
+    rows, said = list(zip(table.rows, table.cells, strict=True)), []
+    for label, cells in rows if chosen is None else [rows[chosen]]:
         best = max(cells, key=float)
         ties = [key for key, cell in zip(table.columns, cells, strict=True) if cell == best]
-        target = " and ".join(filter(None, [", ".join(ties[:-1]), ties[-1]]))
+        target = "most to " + " and ".join(filter(None, [", ".join(ties[:-1]), ties[-1]]))
         if 1 < len(ties) == len(cells):
-            target = "all keys equally"
-        said.append(f"{label} attends most to {target} ({best})")
+            target = "to all keys equally"
+        said.append(f"{label} attends {target} ({best})")
     return "; ".join(said) + "."
 
 
 def beside(title, *heatmaps):
-    """Draw several heatmaps in one picture, side by side. Returns a Picture."""
+    """Draw several heatmaps in one picture, side by side.
+
+    Returns a Picture. Raises ValueError without a heatmap.
+    """
+    if not heatmaps:
+        raise ValueError("There is nothing to draw: beside needs at least one heatmap.")
     tables = [table for picture in heatmaps for table in picture.tables]
     alt = " ".join([f"{title}, side by side.", *(picture.alt for picture in heatmaps)])
     return panels(title, tables, alt, arrow="")
@@ -540,10 +575,7 @@ def vectors(
         axes.text(*place, text, **look)
     axes.axhline(0, color="#999999", linewidth=0.8, zorder=0)
     axes.axvline(0, color="#999999", linewidth=0.8, zorder=0)
-    axes.set_xlabel(dimensions[0], fontsize=9)
-    axes.set_ylabel(dimensions[1], fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.set_title(title, fontsize=11)
+    _name(axes, title, dimensions)
     moves = []
     for label, *places in zip(tables[0].rows, *(table.cells for table in tables), strict=True):
         points = [f"({', '.join(cells)})" for cells in places]
@@ -553,6 +585,14 @@ def vectors(
         moves.append(f"{label}: {', '.join(named)}")
     alt = f"{title}: arrows from the origin. {'; '.join(moves)}."
     return Picture(figure, title, tables, alt)
+
+
+def _name(plot, title, axes=("", "")):
+    plain = {"parse_math": False}
+    plot.set_title(title, fontsize=11, **plain)
+    plot.set_xlabel(axes[0], fontsize=9, **plain)
+    plot.set_ylabel(axes[1], fontsize=9, **plain)
+    plot.tick_params(labelsize=8)
 
 
 def _runs_past(tip, other):
@@ -604,7 +644,7 @@ def flow(weights, query, keys, title="Where the query looks"):
     axes.text(-0.6, -0.14, "key\nweight", ha="right", va="top", fontsize=9, color="#444444")
     axes.set(xlim=(-1.2, len(keys) - 0.4), ylim=(-0.45, 1.25))
     axes.set_axis_off()
-    axes.set_title(title, fontsize=11)
+    _name(axes, title)
     alt = f"{title}: lines from the query {query} to {len(keys)} keys. {most_attended(table)}"
     return Picture(figure, title, [table], alt)
 
@@ -613,15 +653,21 @@ def curve(series, x, title="Loss", axes=("step", "loss")):
     """Draw one or more lines over the same x, with a mark at every point.
 
     series: name -> N numbers. x: N numbers. axes: what x and y are.
-    Returns a Picture. Raises ValueError when the lengths differ, and for NaN or infinity.
+    Returns a Picture. Raises TypeError for lines without names, ValueError when the lengths differ,
+    and for NaN or infinity.
     """
+    if not isinstance(series, Mapping):
+        raise TypeError(f"series must be a dictionary, name -> numbers, but is {series!r}.")
     if not series:
         raise ValueError("A curve needs at least one line, but series is empty.")
     for name, values in series.items():
         if len(values) != len(x):
             raise ValueError(f"{name} has {len(values)} numbers, but x has {len(x)}.")
-    matrix = torch.stack([torch.as_tensor(values).detach() for values in series.values()], dim=1)
-    table = Table(title, matrix, [f"{value:g}" for value in x], list(series), axes)
+    matrix = torch.stack([as_tensor(values) for values in series.values()], dim=1)
+    x = as_tensor(x).tolist()
+    if not all(map(math.isfinite, x)):
+        raise ValueError("x holds NaN or infinity; every number must be finite.")
+    table = Table(title, matrix, [f"{value:.10g}" for value in x], list(series), axes)
     _check_finite(table)
     figure = Figure(figsize=(6.4, 3.4))
     names_width = max(map(_text_width, table.columns)) + 0.2  # inches
@@ -639,13 +685,10 @@ def curve(series, x, title="Loss", axes=("step", "loss")):
         place["parse_math"] = False
         plot.annotate(name, xy=(x[-1], values[-1]), xytext=(8, end), color=color, **place)
     plot.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    plot.set_xlabel(axes[0], fontsize=9)
-    plot.set_ylabel(axes[1], fontsize=9)
-    plot.tick_params(labelsize=8)
-    plot.set_title(title, fontsize=11)
+    _name(plot, title, axes)
     plot.spines[["top", "right"]].set_visible(False)
     first, last = table.cells[0], table.cells[-1]
     runs = [f"{name} goes from {a} to {b}" for name, a, b in zip(series, first, last, strict=True)]
-    span = f"{axes[1]} against {axes[0]}, from {axes[0]} {x[0]:g} to {x[-1]:g}"
+    span = f"{axes[1]} against {axes[0]}, from {axes[0]} {table.rows[0]} to {table.rows[-1]}"
     alt = f"{title}: {span}; {'; '.join(runs)}."
     return Picture(figure, title, [table], alt)

@@ -107,7 +107,7 @@ def _bank_04_inputs():
     Q = matrix([2, 0, 1], [0, 1, 1], [1, 2, 0], [1, 0, 2])
     K = matrix([1, 1, 0], [0, 2, 1], [2, 0, 0], [1, 0, 1])
     V = matrix([1, 0], [0, 2], [3, 1], [2, 2])
-    narrow = (Q[:3, :2], K[:3, :2], torch.cat([V, Q[:, 2:]], dim=1)[:3])
+    narrow = (Q[:3, :2], K[:3, :2], torch.cat([V, Q], dim=1)[:3])
     return [narrow, (Q, K, V), *((X, X, X) for X in (sentence("river").X, sentence("money").X))]
 
 
@@ -136,7 +136,7 @@ BANK = {
             ),
         },
         inputs=lambda: [
-            (torch.tensor([1, 2]), 3),
+            (torch.tensor([2, 1]), 4),
             (torch.tensor([3, 0, 3, 1, 2]), 4),
             (torch.tensor([0, 1]), 3),
         ],

@@ -69,7 +69,7 @@ def _bank_05_inputs():
 
     The first has the lesson's d_head: an answer that holds on to it fails at the second.
     """
-    for B, T, H, d_model in ((2, 3, 5, 10), (1, 4, 2, 6)):
+    for B, T, H, d_model in ((2, 3, 5, 10), (1, 5, 4, 12)):
         X = torch.sin(torch.arange(float(B * T * d_model))).view(B, T, d_model)
         yield X, *torch.cos(torch.arange(4.0 * d_model**2)).view(4, d_model, d_model), H
 
@@ -147,9 +147,9 @@ def _bank_06_inputs():
             matrix([1, 0], [0, 2], [3, 1]),
         ),
         (
-            matrix([1, 2], [2, 0], [0, 1], [1, 1]),
-            matrix([0, 1], [1, 1], [2, 1], [1, 0]),
-            matrix([1, 0, 2, 0], [0, 2, 1, 0], [3, 1, 0, 1], [2, 2, 0, 0]),
+            matrix([1, 2, 0, 1, 1, 0], [2, 0, 1, 0, 0, 1], [0, 1, 1, 1, 2, 0], [1, 1, 0, 2, 0, 1]),
+            matrix([0, 1, 1, 0, 2, 1], [1, 1, 0, 1, 0, 2], [2, 1, 1, 0, 1, 0], [1, 0, 2, 1, 0, 1]),
+            matrix([1, 0, 2], [0, 2, 1], [3, 1, 0], [2, 2, 0]),
         ),
     ]
 
@@ -233,7 +233,7 @@ def _bank_08_inputs():
     K = matrix([1, 0, 1], [0, 1, -1], [1, -1, 0], [0, 1, 1], [-1, 0, 1])
     V = matrix([2, 0, 1], [0, 2, 1], [1, 3, 0], [1, 0, 2], [0, 1, -1])
     wide = [(rows, places, K, V), (rows[:2], places, K[:3], V[:3]), (rows[:1], places, K, V)]
-    narrow = [part[:, :2] for part in (rows, places, K[:2], V[:2])]
+    narrow = [part[:, :2] for part in (rows[:1], places, K[:2], V[:2])]
     return [*wide, tuple(narrow), (rows, places, K[:0], V[:0])]
 
 
@@ -362,9 +362,6 @@ DECODER = {
             ),
             "You took the angles as degrees; they are radians.": partial(
                 _bank_06_score, math.radians(2)
-            ),
-            "This is a list of one number; give the number itself, say by .item().": (
-                lambda: [_bank_06_score()]
             ),
             "You divided by √d_k; the score itself is asked.": partial(_bank_06_score, divisor=2.0),
         },

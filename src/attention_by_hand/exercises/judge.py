@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from attention_by_hand.attention import Attention
+from attention_by_hand.figures import as_tensor
 
 # Four printed decimals pass; a result made from numbers rounded to three does not.
 TOLERANCE = 2e-4
@@ -18,7 +19,8 @@ def _count(answer, right):
     if right.ndim == 0:
         return "This number is not right."
     different = int((~torch.isclose(answer, right, rtol=0, atol=TOLERANCE)).sum())
-    return f"The shape is right, but {different} of {right.numel()} numbers are not."
+    are = "is" if different == 1 else "are"
+    return f"The shape is right, but {different} of {right.numel()} numbers {are} not."
 
 
 @dataclass(frozen=True)
@@ -98,33 +100,48 @@ def _judge(exercise, arguments, answer):
             "not yet. These are all the steps of the helper; take the one that is asked, "
             "such as .scores, .weights or .output."
         )
+    if isinstance(answer, list | tuple) and any(isinstance(a, torch.Tensor) for a in answer):
+        if len(answer) == 1:
+            return "not yet. This is a list or tuple with one tensor; give the tensor itself."
+        if any(a.ndim for a in answer if isinstance(a, torch.Tensor)):
+            return (
+                f"not yet. These are {len(answer)} tensors; give the one that is asked, or all in "
+                "one by torch.stack."
+            )
     try:
-        answer = torch.as_tensor(answer).detach()
-    except (TypeError, ValueError, RuntimeError):
-        if isinstance(answer, list | tuple) and all(isinstance(a, torch.Tensor) for a in answer):
-            return f"not yet. These are {len(answer)} tensors; one is needed, say by torch.stack."
+        given = as_tensor(answer)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         return f"not yet. {exercise.form} is needed, but this {type(answer).__name__} is not one."
-    right = torch.as_tensor(exercise.right(*arguments))
-    if right.dtype == torch.bool and answer.dtype != torch.bool:
-        return f"not yet. True and False are needed, but these are numbers ({answer.dtype})."
-    answer, right = answer.double(), right.double()
+    if given.is_complex():
+        return "not yet. These are complex numbers; real ones are needed, such as their .real."
+    right = as_tensor(exercise.right(*arguments))
+    if right.dtype == torch.bool and given.dtype != torch.bool:
+        return f"not yet. True and False are needed, but these are numbers ({given.dtype})."
+    answer, floats = given.double(), right.is_floating_point()
+    right = right.double()
     if _same(answer, right):
+        if exercise.inputs and floats and not given.is_floating_point():
+            return f"not yet. The numbers are right, but they are {given.dtype}; make them floats."
         return "right."
     for mistake, wrong in exercise.mistakes.items():
         if _same(answer, torch.as_tensor(wrong(*arguments)).double()):
             return f"not yet. {mistake}"
     if answer.shape != right.shape:
+        if right.ndim == 0 and answer.numel() == 1:
+            return "not yet. This is one number inside a list or tensor; give the number itself."
         return f"not yet. The shape is {tuple(answer.shape)}; {tuple(right.shape)} is needed."
     if answer.isnan().any():
         return (
-            "not yet. There is a NaN: a row with nothing to attend to, 0 times -inf, "
-            "or exp of a number too large or too small."
+            "not yet. There is a NaN, as 0 / 0, inf / inf and 0 times inf make it; so does a "
+            "softmax over nothing but -inf."
         )
+    if given.dtype in (torch.float16, torch.bfloat16) and _same(answer, right, tolerance=0.02):
+        return f"not yet. You computed in {given.dtype}, which has few digits; take float32."
     for decimals in (2, 3):
         if _same(answer, right.round(decimals=decimals)):
             return f"not yet. It is right to {decimals} decimals; give at least four."
     return f"not yet. {exercise.otherwise(answer, right)}"
 
 
-def _same(a, b):
-    return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=TOLERANCE, equal_nan=True)
+def _same(a, b, tolerance=TOLERANCE):
+    return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=tolerance, equal_nan=True)

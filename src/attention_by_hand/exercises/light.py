@@ -52,6 +52,19 @@ def _light_02_scaled(X, wrong=None):
     return scale(X, X, wrong)
 
 
+def _light_02_inputs():
+    """One sentence; a batch whose second mask differs; rows in which a blocked score is far larger,
+    then one in which an allowed score is far below 0."""
+    row = matrix([0.43, -0.21, 0.99, 0.32, -0.35, 0.04])
+    batch = _batch().flip(0)
+    return [
+        (row.repeat(1, 6, 1), padding_mask([3], 6)),
+        (scale(batch, batch), padding_mask([3, 5])),
+        (matrix([0, 200], [1, 300])[None], padding_mask([1], 2)),
+        (matrix([3, -2e9], [-2e9, 3])[None], padding_mask([1], 2)),
+    ]
+
+
 def _light_03_attention(X, W_Q, W_K, W_V, wrong=None):
     return attend(queries(X, W_Q, wrong), X @ W_K, X @ W_V, wrong)
 
@@ -122,13 +135,14 @@ LIGHT = {
     ),
     "light/02/weights": exercise(
         weigh,
-        "mask after, masked twice, times mask, finite fill, no mask, inverted, rows blocked, "
-        "columns, batches",
-        lambda: [
-            (matrix([0.43, -0.21, 0.99, 0.32, -0.35, 0.04]).repeat(1, 6, 1), padding_mask([3], 6)),
-            (scale(_batch(), _batch())[1:], padding_mask([3], 5)),
-            (matrix([3, -2e9], [-2e9, 3])[None], padding_mask([1], 2)),
-        ],
+        "mask after, no maximum, masked twice, times mask, finite fill, no mask, inverted, "
+        "rows blocked, columns, batches",
+        _light_02_inputs,
+        {
+            "You gave every sentence the mask of the first; each has its own.": (
+                lambda scaled, allowed: weigh(scaled, allowed[:1])
+            )
+        },
     ),
     "light/03/attention": exercise(
         _light_03_attention,
@@ -144,9 +158,12 @@ LIGHT = {
     "light/03/weight": Exercise(
         right=lambda W: W.T,
         mistakes={
-            "nn.Linear uses the transpose of what it stores; you stored W itself.": lambda W: W
+            "nn.Linear uses the transpose of what it stores; you stored W itself.": lambda W: W,
+            "You changed the shape and kept the order of the numbers; rows must become columns.": (
+                lambda W: W.reshape(*W.T.shape)
+            ),
         },
-        inputs=lambda: [(matrix([1, 2], [3, 4]),), (_projections()[2],)],
+        inputs=lambda: [(matrix([1, 2], [3, 4], [5, 6]),), (matrix([1, 2], [3, 4]),)],
     ),
     "light/03/causal": exercise(
         weigh_causal,

@@ -20,7 +20,8 @@ MISTAKES = {
     "finite fill": "You filled with a finite number, and a real score was lower still: use -inf.",
     "no maximum": "exp of a large negative number is 0: subtract the row's maximum first.",
     "no mask": "You left the mask out.",
-    "masked twice": "You masked after the softmax and divided again: where nothing is left, 0 / 0.",
+    "masked twice": "What is blocked went into the softmax, or into its maximum: mask before both, "
+    "or a row can be left with 0 / 0.",
     "inverted": "Your mask is upside down: True must mean may attend.",
     "transposed mask": "You kept the future and hid the past.",
     "one too many": "You let each query see one key of its future.",

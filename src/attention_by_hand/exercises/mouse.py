@@ -82,6 +82,15 @@ def _mouse_03_output(X, W_Q, W_K, W_V, position, wrong=None):
     return attend(queries(X, W_Q, wrong), X @ W_K, X @ W_V, wrong)[position]
 
 
+def _mouse_03_inputs():
+    """Of T, d_model, d_k and d_v no two are equal, and d_k is not that of the lesson's own."""
+    found = []
+    for number in (0, 1):
+        X, W_Q, W_K, W_V = projection_inputs()[number]
+        found.append((X, W_Q, W_K, W_V.repeat(1, 6 // W_V.shape[1]), 1 - number))
+    return found
+
+
 def _mouse_03_patched(wrong=None, word=4, mixed=None, asks=2, kept=0):
     """mouse in the cat sentence, its weights as they are, one value exchanged for keyboard's."""
     X = sentence("cat").X
@@ -96,7 +105,7 @@ def _mouse_03_patched(wrong=None, word=4, mixed=None, asks=2, kept=0):
 
 def _mouse_04_heads(X, W_Q, W_K, W_V, W_O, wrong=None):
     (H, d_model, d_k), d_v, T = W_Q.shape, W_V.shape[-1], len(X)
-    divisor = {"by √d_v": d_v, "by √d_model": d_model}.get(wrong, d_k)
+    divisor = {"by √d_v": d_v, "by √d_model": d_model, "by √H": H}.get(wrong, d_k)
     heads = attend(X @ W_Q * math.sqrt(d_k / divisor), X @ W_K, X @ W_V, wrong)  # (H, T, d_v)
     alone = {"by head": heads, "first": heads[0]}
     alone |= {"added": heads.sum(dim=0), "averaged": heads.mean(dim=0)}
@@ -116,6 +125,7 @@ def _mouse_04_heads(X, W_Q, W_K, W_V, W_O, wrong=None):
 MOUSE_04_HEADS = {
     "by √d_v": "You divided by √d_v, the width of a value; the divisor is √d_k, of a key.",
     "by √d_model": "You divided by √d_model, the width of X; the divisor is √d_k, of a key.",
+    "by √H": "You divided by √H, of the number of heads; the divisor is √d_k, of a key.",
     "by head": "Your heads still lie one behind the other; set them side by side, then use W_O.",
     "added": "You added the heads; set them side by side, then use W_O.",
     "averaged": "You averaged the heads; set them side by side, then use W_O.",
@@ -140,7 +150,7 @@ def _mouse_04_inputs():
     W_V = torch.stack([torch.cat([animal, grammar], dim=1), torch.cat([tech, grammar], dim=1)])
     W_O = torch.cat([animal, grammar, tech, grammar], dim=1).T
     return [
-        (light, pattern(3, 4, 3), pattern(3, 4, 3).flip(1), pattern(3, 4, 5), pattern(15, 4)),
+        (light, pattern(3, 4, 6), pattern(3, 4, 6).flip(1), pattern(3, 4, 5), pattern(15, 4)),
         (cat, W_Q, W_Q - W_Q.flip(0), W_V, W_O),
     ]
 
@@ -167,7 +177,7 @@ MOUSE = {
     "mouse/01/layers": Exercise(
         right=_mouse_01_layers,
         mistakes={
-            "You counted both sides of the window; the word lies on one of them.": (
+            "A layer adds one side of the window, without its middle; you counted more of it.": (
                 lambda distance, window: math.ceil(distance / (window - 1))
             ),
             "You divided by the whole window; one side of it is what a layer adds.": (
@@ -252,7 +262,9 @@ MOUSE = {
             ),
         },
         otherwise=lambda number, right: (
-            "With so many, animal is still ahead of tech."
+            "Words come in whole numbers."
+            if number != number.round()
+            else "With so many, animal is still ahead of tech."
             if number < right
             else "With so many, tech is ahead of animal, but a smaller whole number will do."
         ),
@@ -282,7 +294,7 @@ MOUSE = {
         _mouse_03_output,
         "unscaled, by d_k, by √d_model, by √T, transposed, columns, keys mixed, not mixed, "
         "scores mixed, equally mixed, rounded",
-        lambda: [(*projection_inputs()[number], 1 - number) for number in (0, 1)],
+        _mouse_03_inputs,
         {
             "You mixed X itself; the weights mix the values, X @ W_V.": (
                 lambda X, W_Q, W_K, W_V, position: attend(X @ W_Q, X @ W_K, X)[position]

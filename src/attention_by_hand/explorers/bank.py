@@ -20,11 +20,15 @@ def explore_scaling(pattern, labels):
     labels: T names, one per score.
     Tables: scores, weights, and how much each weight w changes per unit of its own q·k:
     w (1 - w) unscaled, and w (1 - w) / √d_k scaled, since the score is divided first.
-    Returns an Explorer. Raises ValueError when pattern and labels do not match.
+    Returns an Explorer. Raises ValueError when pattern and labels do not match, and for NaN or
+    infinity.
     """
+    typical = torch.as_tensor(pattern).double()
+    if typical.shape != (len(labels),) or not torch.isfinite(typical).all():
+        raise ValueError(f"{len(labels)} labels need as many finite scores, but got {pattern}.")
 
     def tables(d_k):
-        typical, divisors = torch.as_tensor(pattern).double(), torch.tensor([[1], [d_k**0.5]])
+        divisors = torch.tensor([[1], [d_k**0.5]])
         scores = typical * d_k**0.5 / divisors
         weights = torch.softmax(scores, dim=-1)
         gradients = weights * (1 - weights) / divisors
@@ -158,8 +162,7 @@ def explore_heads(example, W_Q, W_K, W_V, H):
         ]
 
     def says(tables):
-        row = tables[2].values[-1:]
-        return f"{choice.label}: {most_attended(Table('', row, tokens[-1:], tokens))}"
+        return f"{choice.label}: {most_attended(tables[2], T - 1)}"
 
     options = [(f"head {h}", h) for h in range(H)]
     choice = widgets.Dropdown(options=options, value=0, description="show")

@@ -4,6 +4,7 @@ import ipywidgets as widgets
 import torch
 
 from attention_by_hand.attention import attention
+from attention_by_hand.examples import Sentence
 from attention_by_hand.explorers.board import Explorer
 from attention_by_hand.figures import Table, most_attended, steps
 
@@ -14,17 +15,21 @@ def explore_attention(example, W_Q=None, W_K=None, W_V=None, masks=None):
     example: a Sentence. W_Q, W_K: (d_model, d_k). W_V: (d_model, d_v). None = the identity.
     masks: name -> allowed (T, T) or (1, T), or None for no mask; the first is set at the start.
     None offers no choice of a mask.
-    Returns an Explorer. Raises as attention() does.
+    Returns an Explorer. Raises TypeError for what is no Sentence, and else as attention() does.
     """
+    if not isinstance(example, Sentence):
+        raise TypeError(f"example must be a Sentence, made by sentence(), but is {example!r}.")
     X = example.X.clone()
     d_model = X.shape[1]
-    W_Q, W_K, W_V = (torch.eye(d_model) if W is None else W for W in (W_Q, W_K, W_V))
+    W_Q, W_K, W_V = (torch.eye(d_model) if W is None else W.to(X) for W in (W_Q, W_K, W_V))
     for name, W in {"W_Q": W_Q, "W_K": W_K, "W_V": W_V}.items():
         if W.ndim != 2 or len(W) != d_model:
             raise ValueError(
                 f"{name} must have one row per dimension of X ({d_model}), "
                 f"but its shape is {tuple(W.shape)}."
             )
+    for allowed in (masks or {}).values():
+        attention(X @ W_Q, X @ W_K, X @ W_V, allowed)
     dimensions = example.dimensions if W_V.shape[1] == d_model else None
 
     def tables(word, scaling, mask=None, **coordinates):
@@ -64,8 +69,7 @@ def explore_attention(example, W_Q=None, W_K=None, W_V=None, masks=None):
 def _attention_says(tables):
     weights, _, output = tables[-3:]
     row = weights.emphasize
-    chosen = Table("", weights.values[row : row + 1], [weights.rows[row]], weights.columns)
-    return f"{most_attended(chosen)} Its output is ({', '.join(output.cells[row])})."
+    return f"{most_attended(weights, row)} Its output is ({', '.join(output.cells[row])})."
 
 
 def explore_softmax(scores, labels):
@@ -89,8 +93,9 @@ def explore_softmax(scores, labels):
         return [Table(name, values, ["row"], labels, ("", "key")) for name, values in named.items()]
 
     def says(tables):
-        weights = tables[-1].values
-        return f"The largest weight is {weights.max():.4f}, the smallest {weights.min():.4f}."
+        (weights,) = tables[-1].cells
+        largest, smallest = max(weights, key=float), min(weights, key=float)
+        return f"The largest weight is {largest}, the smallest {smallest}."
 
     if len(scores) != len(labels):
         raise ValueError(f"There are {len(scores)} scores, but {len(labels)} labels.")
