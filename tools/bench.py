@@ -49,7 +49,7 @@ def seconds_to_first_picture(path):
     """From the start of the first code cell of a notebook to the end of the first that draws."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as empty:
-        runtime.execute(notebook, empty)
+        runtime.execute(notebook, empty, runtime.cold())
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     draws = next(c for c in cells if any("image/png" in o.get("data", {}) for o in c["outputs"]))
     start, end = (

@@ -144,12 +144,23 @@ def turn_to(page, path):
 
 def ready(page):
     """Wait for the kernel. Without one, JupyterLab answers Run All by asking which to start."""
-    page.get_by_text(re.compile(r"\| Idle$")).wait_for()
+    page.locator("#jp-main-statusbar").get_by_text(re.compile(r"\| Idle$")).wait_for()
     page.wait_for_selector(IDLE)
 
 
 def run_all(page):
     """Run all cells and wait for the end."""
+    start_all(page)
+    wait_for_end(page)
+
+
+def wait_for_end(page):
+    page.wait_for_selector(BUSY, state="detached")
+    page.wait_for_selector(IDLE)
+
+
+def start_all(page):
+    """Run all cells and wait until the first has begun."""
     page.evaluate(
         """() => {
           const prompts = () => [...document.querySelectorAll('.jp-InputPrompt')];
@@ -163,8 +174,6 @@ def run_all(page):
     page.click(".lm-MenuBar-itemLabel:text-is('Run')")
     page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
     page.wait_for_function("window.started")
-    page.wait_for_selector(BUSY, state="detached")
-    page.wait_for_selector(IDLE)
 
 
 def save(page):

@@ -60,10 +60,10 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="class")
 def lesson(request, lab):
-    found = Lesson(lab, explorers_of(request.param), [])
+    complaints = []
     listeners = {
-        "console": lambda said: said.type == "error" and found.complaints.append(said.text),
-        "pageerror": lambda error: found.complaints.append(str(error)),
+        "console": lambda said: said.type == "error" and complaints.append(said.text),
+        "pageerror": lambda error: complaints.append(str(error)),
     }
     for event, listener in listeners.items():
         lab.on(event, listener)
@@ -72,7 +72,9 @@ def lesson(request, lab):
         browser.turn_to(lab, request.param)
         assert lab.get_by_text("model not found").count() == 0
         shown_before = lab.locator(PICTURES).count()
-        browser.run_all(lab)
+        browser.start_all(lab)
+        found = Lesson(lab, explorers_of(request.param), complaints)  # while the page runs its own
+        browser.wait_for_end(lab)
         expect(lab.locator(BOARD)).to_have_count(len(found.explorers), timeout=PATIENCE)
         expect(lab.locator(PICTURES)).to_have_count(
             shown_before - len(found.explorers), timeout=PATIENCE

@@ -36,10 +36,16 @@ def nothing_is_installed():
     assert runtime.installed() == before
 
 
+@pytest.fixture(scope="module")
+def kernel(nothing_is_installed):
+    with runtime.warm() as command:
+        yield command
+
+
 @every_notebook
-def test_alone_in_a_folder(place, built, tmp_path):
+def test_alone_in_a_folder(place, built, kernel, tmp_path):
     executed = nbformat.read(built / place, nbformat.NO_CONVERT)
-    runtime.execute(executed, tmp_path)
+    runtime.execute(executed, tmp_path, kernel)
     assert differences(read(FOLDER / place), executed) == []
 
 
@@ -70,7 +76,7 @@ def test_without_the_helper_a_lesson_says_how_to_get_it(tmp_path):
     notebook = nbformat.read(FOLDER / START, nbformat.NO_CONVERT)
     notebook.cells[1].source = colab.links.setup("", "")
     with pytest.raises(CellExecutionError, match="Run `make lab` in the course's folder"):
-        runtime.execute(notebook, tmp_path)
+        runtime.execute(notebook, tmp_path, runtime.cold())
 
 
 def test_pip_would_install_the_helper_alone(tmp_path):

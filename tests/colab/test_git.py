@@ -56,17 +56,18 @@ def python(linked, lead, tmp_path_factory):
     """A runtime in which the first notebook has been run, and so has installed the helper."""
     python = runtime.fresh(tmp_path_factory.mktemp("runtime"))
     before = runtime.installed(python)
-    run_and_compare(PLACES[0], linked, python, tmp_path_factory.mktemp("empty"), lead)
+    empty = tmp_path_factory.mktemp("empty")
+    run_and_compare(PLACES[0], linked, runtime.cold(python), empty, lead)
     (added,) = runtime.installed(python) - before
     assert added.startswith(f"attention-by-hand @ git+{ADDRESS}@")
     assert before < runtime.installed(python)  # nothing went, and nothing changed its version
     return python
 
 
-def run_and_compare(place, linked, python, folder, lead):
+def run_and_compare(place, linked, kernel, folder, lead):
     executed = nbformat.read(linked / "notebooks" / place, nbformat.NO_CONVERT)
     assert f"git+{ADDRESS}@{TAG}" in executed.cells[1].source
-    runtime.execute(executed, folder, python, **lead)
+    runtime.execute(executed, folder, kernel, **lead)
     assert differences(read(FOLDER / place), executed) == []
 
 
@@ -74,6 +75,12 @@ def test_the_setup_cell_installs_the_helper_alone(python):
     assert any("attention-by-hand" in line for line in runtime.installed(python))
 
 
+@pytest.fixture(scope="module")
+def kernel(python):
+    with runtime.warm(python) as command:
+        yield command
+
+
 @pytest.mark.parametrize("place", PLACES[1:])
-def test_by_git(place, linked, python, tmp_path):
-    run_and_compare(place, linked, python, tmp_path, {})
+def test_by_git(place, linked, kernel, tmp_path):
+    run_and_compare(place, linked, kernel, tmp_path, {})
