@@ -22,7 +22,8 @@ from playwright.sync_api import expect
 from attention_by_hand.figures import Arrows
 
 ROOT = Path(__file__).resolve().parent.parent
-PRESSES = 20
+PRESSES = 40
+SETTLES = 3000  # milliseconds in which a new JupyterLab still loads things
 BOARD = ".jp-OutputArea-output:has(.abh-panels)"
 USUAL = ".jp-OutputArea-output:has(.widget-interact)"
 # Resolves with the milliseconds from the next key press until the change is painted: a message
@@ -126,6 +127,7 @@ def times(page, box):
 def times_of_all(page, boxes, number):
     """Run a notebook; for each of so many boxes in it, the times of its moves."""
     browser.run_all(page)
+    page.wait_for_timeout(SETTLES)
     expect(page.locator(boxes)).to_have_count(number)
     expect(page.locator(browser.ERRORS)).to_have_count(0)  # a picture that fails is never painted
     found = [times(page, box) for box in page.locator(boxes).all()]
