@@ -19,6 +19,7 @@ BOARD = ".widget-html-content:has(.abh-panels)"
 CONTROL = ".noUi-handle, select, input"
 OUTPUTS = ".jp-Notebook .jp-OutputArea-output, .jp-Notebook .jp-RenderedMarkdown"
 PICTURES = ".jp-Notebook .jp-RenderedImage img"
+CUT = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
 PATIENCE = 30_000  # milliseconds: a loaded machine is slow, and only a failure waits so long
 FAILURES = ROOT / "build" / "browser"  # what the page looked like when a test failed
 
@@ -158,6 +159,7 @@ class EveryLesson:
         for box, explorer in zip(lesson.boxes(), lesson.explorers, strict=True):
             wait_for(box, explorer)
             handles = box.locator(CONTROL).all()
+            assert box.locator(".widget-label").evaluate_all(CUT) == []
             height = box.bounding_box()["height"]
             for control, handle in zip(controls_of(explorer), handles, strict=True):
                 before = explorer.board.value

@@ -58,6 +58,8 @@ class Explorer:
             control.observe(self.redraw, names="value")
         sliders = [c for c in controls.values() if isinstance(c, widgets.FloatSlider)]
         choices = [c for c in controls.values() if c not in sliders]
+        for slider in sliders:
+            slider.style.description_width = "100px"  # the longest name is not cut
         rows = [
             widgets.HBox(row, layout=widgets.Layout(flex_flow="row wrap"))
             for row in (choices, sliders)
