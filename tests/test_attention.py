@@ -141,8 +141,16 @@ REFUSED = {
     "no width": (ValueError, (I2[:, :0], I2, I2), "Q is empty: its shape is (2, 0)."),
     "NaN": (ValueError, (I2, I2, I2 * math.nan), "V holds NaN or infinity"),
     "infinity": (ValueError, (I2 - math.inf, I2, I2), "Q holds NaN or infinity"),
-    "d_k": (ValueError, (I2, torch.ones(2, 3), I2), "width d_k, but Q has 2 and K has 3."),
-    "keys": (ValueError, (I2, I2, torch.ones(3, 2)), "K has 2 rows and V has 3."),
+    "d_k": (
+        ValueError,
+        (torch.ones(4, 2), torch.ones(5, 3), torch.ones(5, 6)),
+        "width d_k, but Q has 2 and K has 3.",
+    ),
+    "keys": (
+        ValueError,
+        (torch.ones(4, 2), torch.ones(5, 2), torch.ones(3, 6)),
+        "K has 5 rows and V has 3.",
+    ),
     "batches": (
         ValueError,
         (torch.ones(2, 4, 2), torch.ones(3, 4, 2), torch.ones(3, 4, 2)),
@@ -155,9 +163,9 @@ REFUSED = {
     "mask of lists": (TypeError, (I2, I2, I2, [[True]]), "but is list."),
     "mask too small": (
         ValueError,
-        (torch.ones(6, 2), torch.ones(6, 2), torch.ones(6, 2), causal_mask(4)),
-        "allowed has shape (4, 4), but the scores have shape (6, 6): it needs one column per key "
-        "(6) and one row per query (6) or one for all.",
+        (torch.ones(6, 2), torch.ones(7, 2), torch.ones(7, 3), causal_mask(4)),
+        "allowed has shape (4, 4), but the scores have shape (6, 7): it needs one column per key "
+        "(7) and one row per query (6) or one for all.",
     ),
     "mask of one key": (ValueError, (I2, I2, I2, causal_mask(2)[:, :1]), "has shape (2, 1), but "),
     "mask of too many rows": (
