@@ -7,6 +7,7 @@ have changed.
 
 import dataclasses
 import json
+import math
 import numbers
 import sys
 from pathlib import Path
@@ -47,8 +48,11 @@ def fingerprint(value):
         return None
     flat = torch.cat(found)
     flat = flat.nan_to_num(nan=NOT_A_NUMBER, posinf=INFINITE, neginf=-INFINITE)
+    size = max(len(flat), 1) ** 0.5
     weights = torch.cos(torch.arange(len(flat), dtype=torch.float64))
-    return round(float(flat @ weights) / max(len(flat), 1) ** 0.5 + len(flat), 3)
+    sum_, typical = float(flat @ weights) / size, float(flat.norm()) / size
+    # Once as it is and once as if the numbers were about 1; what is nearly 0 may be rounding.
+    return round(sum_ + sum_ / max(typical, 0.05) + math.log1p(len(flat)), 3)
 
 
 def of_exercise(exercise):

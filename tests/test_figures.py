@@ -623,6 +623,12 @@ def test_a_label_stands_beyond_its_tip_and_across_no_arrow():
     assert [label.get_ha() for label in labels] == ["left", "left", "left", "right"]
 
 
+def test_labels_too_long_for_both_sides_stand_on_the_right():
+    for text, side in (("a word", "right"), ("a name that takes a third of the plane", "left")):
+        (axes,) = vectors([[-1, 1], [1, 1]], [text, f"{text}, too"]).figure.axes
+        assert [label.get_ha() for label in axes.texts if label.get_text()] == [side, "left"]
+
+
 def test_arrows_are_drawn_to_their_tips_on_one_scale():
     tips = [[3, 4], [-1, 0]]
     table = Arrows("turned", tips, ["query", "key"], ["d0", "d1"])

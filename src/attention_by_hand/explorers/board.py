@@ -39,6 +39,12 @@ STYLE = f"""<style onload="{ON_THE_PAGE}">
 </style>"""
 
 
+def view(widget):
+    """Return what display() needs to show a widget live, without words."""
+    shown = {"model_id": widget.model_id, "version_major": 2, "version_minor": 0}
+    return {"application/vnd.jupyter.widget-view+json": shown}
+
+
 class Explorer:
     """Controls, and a board of tables that is drawn anew from their values.
 
@@ -113,10 +119,5 @@ class Explorer:
     def _ipython_display_(self):
         still, details = self.picture().bundles()
         # Live, the board holds the numbers itself, so an empty view takes the place of the details.
-        for (data, metadata), view in ((still, self.widget), (details, widgets.HTML())):
-            live = {"model_id": view.model_id, "version_major": 2, "version_minor": 0}
-            display(
-                {**data, "application/vnd.jupyter.widget-view+json": live},
-                metadata=metadata,
-                raw=True,
-            )
+        for (data, metadata), live in ((still, self.widget), (details, widgets.HTML())):
+            display({**data, **view(live)}, metadata=metadata, raw=True)

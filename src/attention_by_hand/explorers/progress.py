@@ -3,6 +3,8 @@
 import ipywidgets as widgets
 from IPython.display import clear_output, display
 
+from attention_by_hand.explorers.board import view
+
 
 def progress(items, label):
     """Yield each of the items, and show beside the label how many are done.
@@ -13,9 +15,8 @@ def progress(items, label):
     """
     style = {"description_width": "initial"}  # the label is never cut off
     bar = widgets.IntProgress(max=len(items), description=label, style=style)
-    view = {"model_id": bar.model_id, "version_major": 2, "version_minor": 0}
     # A view without words: nbval compares the words of an output, also of one that was cleared.
-    display({"application/vnd.jupyter.widget-view+json": view}, raw=True)
+    display(view(bar), raw=True)
     try:
         for item in items:
             yield item
