@@ -81,7 +81,11 @@ def test_every_call_gives_fresh_values():
             ValueError,
             "no example 'fish': choose one of light, cat, keyboard, river, money, dog, man",
         ),
-        (("river", "river Bank Rive"), ValueError, "'Bank' has no vector: the words are river, money"),
+        (
+            ("river", "river Bank Rive"),
+            ValueError,
+            "'Bank' has no vector: the words are river, money",
+        ),
         (("cat", ""), ValueError, "The text has no words"),
         (("cat", " \n "), ValueError, "The text has no words"),
         (("cat", ["cat"]), TypeError, "text must be words in one string, but it is a list"),
