@@ -91,6 +91,12 @@ def test_a_fault_is_made_in_a_copy_and_taken_back(tmp_path):
             0,
             "and 1 explained",
         ),
+        (
+            False,
+            {"path": "Makefile", "line": "help:", "after": ["helpless:"]},
+            0,
+            "EQUIVALENT a kind, Makefile\n- help:\n+ helpless:",
+        ),
         (False, {"path": "Makefile", "line": "help:", "after": ["hello:"]}, 1, "SURVIVED"),
         (True, {"path": "Makefile", "line": "no such line"}, 1, "no line of Makefile reads"),
     ],

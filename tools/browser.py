@@ -155,6 +155,7 @@ def run_all(page):
 
 
 def wait_for_end(page):
+    """Wait until no cell is running."""
     page.wait_for_selector(BUSY, state="detached")
     page.wait_for_selector(IDLE)
 

@@ -124,7 +124,7 @@ def _judge(exercise, arguments, answer):
             return f"not yet. The numbers are right, but they are {given.dtype}; make them floats."
         return "right."
     for mistake, wrong in exercise.mistakes.items():
-        if _same(answer, torch.as_tensor(wrong(*arguments)).double()):
+        if _same(answer, as_tensor(wrong(*arguments)).double()):
             return f"not yet. {mistake}"
     if answer.shape != right.shape:
         if right.ndim == 0 and answer.numel() == 1:

@@ -83,7 +83,7 @@ def _mouse_03_output(X, W_Q, W_K, W_V, position, wrong=None):
 
 
 def _mouse_03_inputs():
-    """Of T, d_model, d_k and d_v no two are equal, and d_k is not that of the lesson's own."""
+    """Two in which no two of T, d_model, d_k and d_v are equal."""
     found = []
     for number in (0, 1):
         X, W_Q, W_K, W_V = projection_inputs()[number]

@@ -8,7 +8,7 @@ import torch
 from attention_by_hand.attention import Attention, attention, causal_mask
 from attention_by_hand.examples import sentence
 from attention_by_hand.explorers.board import Explorer
-from attention_by_hand.figures import Arrows, Table, most_attended, steps
+from attention_by_hand.figures import Arrows, Table, as_tensor, most_attended, steps
 
 # bank/02
 
@@ -23,7 +23,7 @@ def explore_scaling(pattern, labels):
     Returns an Explorer. Raises ValueError when pattern and labels do not match, and for NaN or
     infinity.
     """
-    typical = torch.as_tensor(pattern).double()
+    typical = as_tensor(pattern).double()
     if typical.shape != (len(labels),) or not torch.isfinite(typical).all():
         raise ValueError(f"{len(labels)} labels need as many finite scores, but got {pattern}.")
 
