@@ -509,13 +509,22 @@ def test_matrices_of_another_precision_are_taken_as_they_are():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: explore_softmax([1, 2], ["a"]), "There are 2 scores, but 1 labels."),
+        (lambda: explore_softmax([1, 2], ["a"]), "scores has length 2, but labels has length 1."),
         (lambda: explore_softmax([1, 5], ["a", "b"]), "Every score must be from -4 to 4, but got"),
         (lambda: explore_softmax([float("nan")], ["a"]), "Every score must be from -4 to 4, but"),
         (lambda: explore_softmax([], []), "scores is empty"),
-        (lambda: explore_scaling([1, 2], ["a"]), "1 labels need as many finite scores, but got"),
-        (lambda: explore_scaling([math.nan], ["a"]), "1 labels need as many finite scores"),
-        (lambda: explore_scaling(torch.eye(2), ["a", "b"]), "2 labels need as many finite scores"),
+        (
+            lambda: explore_scaling([1, 2], ["a"]),
+            "one finite number per label, 1 in all, but is [1, 2].",
+        ),
+        (
+            lambda: explore_scaling([math.nan], ["a"]),
+            "one finite number per label, 1 in all, but is [nan].",
+        ),
+        (
+            lambda: explore_scaling(torch.eye(2), ["a", "b"]),
+            "one finite number per label, 2 in all, but is",
+        ),
         (
             lambda: explore_attention(sentence("light"), torch.eye(3)),
             "W_Q must have one row per dimension of X (4), but its shape is (3, 3).",
@@ -720,9 +729,21 @@ def test_the_sentence_of_a_training_is_true():
     )
 
 
+def test_a_training_that_has_run_to_nan_expects_nothing():
+    tensors = {name: torch.tensor(values) for name, values in training().items()}
+    tensors["loss"][2, 1] = tensors["probabilities"][2, 1] = torch.nan
+    explorer = explore_training(tensors, RUNS, PHRASES, WORDS)
+    explorer.controls["step"].value = 2
+    assert said(explorer).endswith(
+        "stuck has the loss nan and expects nothing after river bank and nothing after money bank."
+    )
+
+
 def test_names_that_do_not_match_a_training_are_refused():
     tensors = {name: torch.tensor(values) for name, values in training().items()}
-    with pytest.raises(ValueError, match=r"loss has shape \(2, 1\), but there are 3 row labels"):
+    with pytest.raises(
+        ValueError, match=r"loss has shape \(2, 1\), but there are labels for shape \(3, 1\)"
+    ):
         explore_training(tensors, ["a", "b", "c"], PHRASES, WORDS)
     with pytest.raises(ValueError, match=r"probabilities has shape \(4, 3\)"):
         explore_training(tensors, RUNS, PHRASES, ["shore", "loan"])
@@ -824,8 +845,15 @@ def test_the_cache_starts_in_the_middle_and_has_names():
     explorer = explore_cache(*CACHE)
     assert {name: c.value for name, c in explorer.controls.items()} == {"step": 2, "cache": True}
     assert [c.description for c in explorer.controls.values()] == ["step", "keep K and V"]
-    with pytest.raises(ValueError, match=r"K has shape \(3, 2\), but there are 2 row labels"):
+    with pytest.raises(
+        ValueError, match=r"K has shape \(3, 2\), but there are labels for shape \(2"
+    ):
         explore_cache(CACHE[0][:2], *CACHE[1:])
+    for name in "KV":  # where NaN stands for a number that is not there yet
+        both = dict(zip("KV", CACHE[1:], strict=True))
+        both[name] = both[name] * torch.nan
+        with pytest.raises(ValueError, match=f"^{name} holds NaN or infinity; every number must"):
+            explore_cache(CACHE[0], **both)
 
 
 # --- mouse/01 ------
@@ -1002,7 +1030,7 @@ def test_each_step_of_learning_is_shown():
 
 def test_a_training_needs_one_loss_per_step():
     history, losses, examples = learning()
-    with pytest.raises(ValueError, match=r"^There are 3 steps, but 2 losses\.$"):
+    with pytest.raises(ValueError, match=r"^losses has length 2, but history has length 3\.$"):
         explore_learning(history, losses[:2], examples)
 
 

@@ -727,9 +727,9 @@ RESULT = attention(I2, I2, I2)
 REFUSED = {
     "rows": (
         lambda: heatmap(I2, ["a"], AB),
-        "shape (2, 2), but there are 1 row labels and 2 column",
+        "Weights has shape (2, 2), but there are labels for shape (1, 2).",
     ),
-    "columns": (lambda: heatmap(I2, AB, ["a"]), "there are 2 row labels and 1 column labels."),
+    "columns": (lambda: heatmap(I2, AB, ["a"]), "there are labels for shape (2, 1)."),
     "rank": (
         lambda: heatmap(I2[None], AB),
         "matrix with 2 dimensions, but its shape is (1, 2, 2).",
@@ -740,20 +740,35 @@ REFUSED = {
         "emphasize must be a row from 0 to 1, but is 2.",
     ),
     "frame -1": (lambda: heatmap(I2, AB, emphasize=-1), "from 0 to 1, but is -1."),
-    "queries": (lambda: pipeline(RESULT, ["a"]), "scores has shape (2, 2), but there are 1 row"),
-    "keys": (lambda: pipeline(RESULT, AB, ["a"]), "2 row labels and 1 column labels."),
+    "queries": (
+        lambda: pipeline(RESULT, ["a"]),
+        "scores has shape (2, 2), but there are labels for shape (1, 1).",
+    ),
+    "keys": (
+        lambda: pipeline(RESULT, AB, ["a"]),
+        "scores has shape (2, 2), but there are labels for shape (2, 1).",
+    ),
     "dimensions": (lambda: pipeline(RESULT, AB, dimensions=["d"]), "output has shape (2, 2), but"),
     "width": (
         lambda: vectors(torch.ones(2, 3), AB),
-        "shape (2, 3), but there are 2 row labels and 2",
+        "Vectors has shape (2, 3), but there are labels for shape (2, 2).",
     ),
-    "3 axes": (lambda: vectors(torch.ones(2, 3), AB, dimensions="xyz"), "A plane has 2 dimensions"),
-    "labels": (lambda: vectors(I2, ["a"]), "shape (2, 2), but there are 1 row labels"),
-    "after": (lambda: vectors(I2, AB, torch.ones(3, 2)), "after has shape (3, 2), but there are 2"),
+    "3 axes": (
+        lambda: vectors(torch.ones(2, 3), AB, dimensions="xyz"),
+        "dimensions must be 2 names, but is 'xyz'.",
+    ),
+    "labels": (
+        lambda: vectors(I2, ["a"]),
+        "Vectors has shape (2, 2), but there are labels for shape (1, 2).",
+    ),
+    "after": (
+        lambda: vectors(I2, AB, torch.ones(3, 2)),
+        "after has shape (3, 2), but there are labels for shape (2, 2).",
+    ),
     "infinite": (lambda: vectors(I2 / 0, AB), "Vectors holds NaN or infinity"),
     "flow": (
         lambda: flow([0.5, 0.5], "a", ["a"]),
-        "shape (1, 2), but there are 1 row labels and 1",
+        "weights has shape (1, 2), but there are labels for shape (1, 1).",
     ),
     "too much": (
         lambda: flow([1.5, -0.5], "a", AB),
@@ -763,8 +778,11 @@ REFUSED = {
         lambda: flow([torch.nan, 1], "a", AB),
         "Weights must be from 0 to 1, but are nan",
     ),
-    "lengths": (lambda: curve({"a": [1, 2], "b": [1]}, [0, 1]), "b has 1 numbers, but x has 2."),
-    "x": (lambda: curve({"a": [1, 2]}, [0]), "a has 2 numbers, but x has 1."),
+    "lengths": (
+        lambda: curve({"a": [1, 2], "b": [1]}, [0, 1]),
+        "b has length 1, but x has length 2.",
+    ),
+    "x": (lambda: curve({"a": [1, 2]}, [0]), "a has length 2, but x has length 1."),
     "no lines": (lambda: curve({}, [0, 1]), "A curve needs at least one line"),
     "no points": (lambda: curve({"a": []}, []), "Loss is empty"),
     "NaN": (lambda: curve({"a": [1, torch.nan]}, [0, 1]), "Loss holds NaN or infinity"),

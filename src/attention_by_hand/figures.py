@@ -99,8 +99,8 @@ class Table:
             )
         if tuple(values.shape) != (len(self.rows), len(self.columns)):
             raise ValueError(
-                f"{self.name} has shape {tuple(values.shape)}, but there are "
-                f"{len(self.rows)} row labels and {len(self.columns)} column labels."
+                f"{self.name} has shape {tuple(values.shape)}, but there are labels for "
+                f"shape {(len(self.rows), len(self.columns))}."
             )
         if values.numel() == 0:
             raise ValueError(f"{self.name} is empty: its shape is {tuple(values.shape)}.")
@@ -202,7 +202,7 @@ class Arrows(Table):
                 f"{self.name} must hold 1 or 2 vectors of width 2, "
                 f"but its shape is {tuple(self.values.shape)}."
             )
-        _check_finite(self)
+        check_finite(self.name, self.values)
 
     @property
     def tips(self):
@@ -513,13 +513,13 @@ def vectors(
     NaN or infinity.
     """
     if len(dimensions) != 2:
-        raise ValueError(f"A plane has 2 dimensions, but there are {len(dimensions)} names.")
+        raise ValueError(f"dimensions must be 2 names, but is {dimensions!r}.")
     sets = [(title, before)] if after is None else zip(states, (before, after), strict=True)
     tables = [
         Table(name, matrix, labels, dimensions, ("vector", "dimension")) for name, matrix in sets
     ]
     for table in tables:
-        _check_finite(table)
+        check_finite(table.name, table.values)
     everything = torch.cat([table.values for table in tables])
     low, high = everything.min(0).values.clamp(max=0), everything.max(0).values.clamp(min=0)
     margin = 0.1 * float((high - low).max()) or 0.1
@@ -602,9 +602,10 @@ def _runs_past(tip, other):
     return parallel and x * a + y * b > 1.001 * (x * x + y * y)
 
 
-def _check_finite(table):
-    if not torch.isfinite(table.values).all():
-        raise ValueError(f"{table.name} holds NaN or infinity; every number must be finite.")
+def check_finite(name, values):
+    """Raise ValueError, with the name of the tensor, where a number is NaN or infinite."""
+    if not torch.isfinite(values).all():
+        raise ValueError(f"{name} holds NaN or infinity; every number must be finite.")
 
 
 def _spread(heights, gap, floor):
@@ -662,13 +663,13 @@ def curve(series, x, title="Loss", axes=("step", "loss")):
         raise ValueError("A curve needs at least one line, but series is empty.")
     for name, values in series.items():
         if len(values) != len(x):
-            raise ValueError(f"{name} has {len(values)} numbers, but x has {len(x)}.")
+            raise ValueError(f"{name} has length {len(values)}, but x has length {len(x)}.")
     matrix = torch.stack([as_tensor(values) for values in series.values()], dim=1)
-    x = as_tensor(x).tolist()
-    if not all(map(math.isfinite, x)):
-        raise ValueError("x holds NaN or infinity; every number must be finite.")
+    x = as_tensor(x)
+    check_finite("x", x)
+    x = x.tolist()
     table = Table(title, matrix, [f"{value:.10g}" for value in x], list(series), axes)
-    _check_finite(table)
+    check_finite(table.name, table.values)
     figure = Figure(figsize=(6.4, 3.4))
     names_width = max(map(_text_width, table.columns)) + 0.2  # inches
     plot = figure.add_axes((0.12, 0.16, 0.88 - names_width / 6.4, 0.74))

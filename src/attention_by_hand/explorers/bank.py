@@ -8,7 +8,14 @@ import torch
 from attention_by_hand.attention import Attention, attention, causal_mask
 from attention_by_hand.examples import sentence
 from attention_by_hand.explorers.board import Explorer
-from attention_by_hand.figures import Arrows, Table, as_tensor, most_attended, steps
+from attention_by_hand.figures import (
+    Arrows,
+    Table,
+    as_tensor,
+    check_finite,
+    most_attended,
+    steps,
+)
 
 # bank/02
 
@@ -25,7 +32,9 @@ def explore_scaling(pattern, labels):
     """
     typical = as_tensor(pattern).double()
     if typical.shape != (len(labels),) or not torch.isfinite(typical).all():
-        raise ValueError(f"{len(labels)} labels need as many finite scores, but got {pattern}.")
+        raise ValueError(
+            f"pattern must be one finite number per label, {len(labels)} in all, but is {pattern}."
+        )
 
     def tables(d_k):
         divisors = torch.tensor([[1], [d_k**0.5]])
@@ -247,6 +256,7 @@ def explore_training(history, runs, phrases, words):
             said = " or ".join(
                 word for word, cell in zip(words, cells, strict=True) if float(cell) == best
             )
+            said = said or "nothing"  # a training that has run to NaN
             answers.append(f"{said} after {phrases[len(answers) % len(phrases)]}")
         told = []
         for i, (run, cells) in enumerate(zip(runs, loss.cells, strict=True)):
@@ -274,9 +284,12 @@ def explore_cache(tokens, K, V):
     """Explore decoding step by step: which rows of K and V are computed, kept, or not there yet.
 
     tokens: T labels. K: (T, d_k). V: (T, d_v): the rows of all tokens.
-    Returns an Explorer. Raises ValueError when the labels do not match the rows.
+    Returns an Explorer. Raises ValueError when the labels do not match the rows, and for NaN or
+    infinity.
     """
     T = len(tokens)
+    check_finite("K", K)
+    check_finite("V", V)
 
     def tables(step, cache):
         older = "kept" if cache else "again"

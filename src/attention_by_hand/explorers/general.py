@@ -98,7 +98,7 @@ def explore_softmax(scores, labels):
         return f"The largest weight is {largest}, the smallest {smallest}."
 
     if len(scores) != len(labels):
-        raise ValueError(f"There are {len(scores)} scores, but {len(labels)} labels.")
+        raise ValueError(f"scores has length {len(scores)}, but labels has length {len(labels)}.")
     if not all(-4 <= score <= 4 for score in scores):
         raise ValueError(f"Every score must be from -4 to 4, but got {scores}.")
     controls = {

@@ -128,7 +128,7 @@ def explore_learning(history, losses, examples):
     step.
     """
     if len(losses) != len(history):
-        raise ValueError(f"There are {len(history)} steps, but {len(losses)} losses.")
+        raise ValueError(f"losses has length {len(losses)}, but history has length {len(history)}.")
     loss_at = dict(zip(history, losses, strict=True))
 
     def tables(step):
