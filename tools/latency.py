@@ -22,7 +22,10 @@ from playwright.sync_api import expect
 from attention_by_hand.figures import Arrows
 
 ROOT = Path(__file__).resolve().parent.parent
-PRESSES = 40
+PRESSES = 30
+# Milliseconds between presses: a quick hand. Sooner, a message of the server's can wait 40 ms until
+# the browser has acknowledged the one before (Nagle's algorithm), whatever is drawn.
+PAUSE = 200
 SETTLES = 3000  # milliseconds in which a new JupyterLab still loads things
 BOARD = ".jp-OutputArea-output:has(.abh-panels)"
 USUAL = ".jp-OutputArea-output:has(.widget-interact)"
@@ -120,7 +123,7 @@ def times(page, box):
         handle.focus()
         page.keyboard.press(keys[turn % 2])
         found.append(page.evaluate("window.painted"))
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(PAUSE)
     return found
 
 

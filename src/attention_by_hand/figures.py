@@ -632,7 +632,7 @@ def flow(weights, query, keys, title="Where the query looks"):
     if not ((printed >= 0) & (printed <= 1)).all():
         raise ValueError(f"Weights must be from 0 to 1, but are {', '.join(table.cells[0])}.")
     room = max(1.0, 0.15 + max(_text_width(key, 10) for key in table.columns))
-    figure = Figure(figsize=(max(4.0, room * (len(keys) + 0.8), 0.3 + _text_width(title, 11)), 2.6))
+    figure = Figure(figsize=(max(4.0, room * (len(keys) + 1.4), 0.3 + _text_width(title, 11)), 2.6))
     axes = figure.add_axes((0.02, 0.02, 0.96, 0.84))
     middle = (len(keys) - 1) / 2
     for x, (key, cell, weight) in enumerate(
@@ -643,7 +643,7 @@ def flow(weights, query, keys, title="Where the query looks"):
         axes.text(x, -0.14, f"{key}\n{cell}", va="top", **plain)
     axes.text(middle, 1.14, f"query: {query}", va="bottom", **plain)
     axes.text(-0.6, -0.14, "key\nweight", ha="right", va="top", fontsize=9, color="#444444")
-    axes.set(xlim=(-1.2, len(keys) - 0.4), ylim=(-0.45, 1.25))
+    axes.set(xlim=(-1.2, len(keys) + 0.2), ylim=(-0.45, 1.25))
     axes.set_axis_off()
     _name(axes, title)
     alt = f"{title}: lines from the query {query} to {len(keys)} keys. {most_attended(table)}"
