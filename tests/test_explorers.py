@@ -770,7 +770,14 @@ def test_progress_hands_out_each_item_and_shows_how_far_it_is(sent):
     seen = [(item, bars[0].value, len(log)) for item in progress(["a", "b", "c"], "letters")]
     assert seen == [("a", 0, 1), ("b", 1, 1), ("c", 2, 1)]
     (bar,) = bars
-    assert (bar.description, bar.max, bar.value) == ("letters", 3, 3)
+    assert (bar.description, bar.max, bar.value) == ("letters", 3, 2)
+
+
+def test_progress_moves_about_20_times(sent):
+    _, bars = sent
+    seen = [bars[0].value for _ in progress(range(201), "numbers")]
+    assert seen == [number - number % 10 for number in range(201)]
+    assert list(progress([], "nothing")) == []
 
 
 @pytest.mark.parametrize("stop_at", [None, 1])

@@ -7,20 +7,22 @@ from attention_by_hand.explorers.board import view
 
 
 def progress(items, label):
-    """Yield each of the items, and show beside the label how many are done.
+    """Yield each of the items, and show beside the label how far it is, in about 20 moves.
 
     items: a list, a range, or what else has a length. label: a few words.
     The bar leaves nothing behind, and takes with it what its cell has shown before: begin a cell
     with it. Raises TypeError for items without a length.
     """
+    moves_at = max(1, len(items) // 20)  # each move is a message, and a step of training is short
     style = {"description_width": "initial"}  # the label is never cut off
     bar = widgets.IntProgress(max=len(items), description=label, style=style)
     # A view without words: nbval compares the words of an output, also of one that was cleared.
     display(view(bar), raw=True)
     try:
-        for item in items:
+        for done, item in enumerate(items):
+            if done % moves_at == 0:
+                bar.value = done
             yield item
-            bar.value += 1
     finally:
         bar.close()
         clear_output()
