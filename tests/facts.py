@@ -196,7 +196,7 @@ FACTS = {
         "hides it from position <<1>>. Here is what position <<1>> says",
         "of shape `(<<B>>, <<H>>, <<T>>, <<T>>)`",
         "$[<<pair[0, 0, 0]>>, <<pair[0, 0, 1]>>]$ and $[<<pair[0, 1, 0]>>, <<pair[0, 1, 1]>>]$",
-        "In head <<0>> each token scores itself with $2 \\cdot 2 = 4$ and the other with "
+        "In head <<0>> each token scores itself with $3 \\cdot 3 = 9$ and the other with "
         "$<<pair[0, 0, 0] * pair[0, 1, 0]>>$; in head <<1>> it is",
         "position <<1>> gives $[1.9438, -0.1558]$, close to *river*, $[<<following[0, 1, 0]>>, "
         "<<following[0, 1, 1]>>]$",
