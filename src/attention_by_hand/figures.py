@@ -456,11 +456,8 @@ def _write(axes, points, text, align, color="#000000", size=9, rotation=0):
     """Write one text at several points, as outlines: five times as fast as one Text for each."""
     if not text.strip():
         return
-    outline = TextPath((0, 0), text.replace("$", r"\$"), size=size)  # no mathematics
-    start = {"center": 0.5, "right": 1.0}[align] * outline.vertices[:, 0].max()
-    outline = outline.transformed(Affine2D().translate(-start, -0.36 * size).rotate_deg(rotation))
     collection = PathCollection(
-        [outline],
+        [_outline(text, align, size, rotation)],
         offsets=points,
         offset_transform=axes.transData,
         facecolor=color,
@@ -469,6 +466,14 @@ def _write(axes, points, text, align, color="#000000", size=9, rotation=0):
     )
     collection.set_transform(Affine2D().scale(1 / 72) + axes.figure.dpi_scale_trans)
     axes.add_collection(collection, autolim=False)
+
+
+@cache
+def _outline(text, align, size, rotation):
+    """The shape of a text in points, with its center or its right end at the origin."""
+    outline = TextPath((0, 0), text.replace("$", r"\$"), size=size)  # no mathematics
+    start = {"center": 0.5, "right": 1.0}[align] * outline.vertices[:, 0].max()
+    return outline.transformed(Affine2D().translate(-start, -0.36 * size).rotate_deg(rotation))
 
 
 @cache
