@@ -300,7 +300,7 @@ FACTS = {
         "$$<<X[1, 0]>> \\cdot <<W_K[0, 0]>> + <<X[1, 1]>> \\cdot <<W_K[1, 0]>> = ",
         "<<again[4, 0]>> rows against <<kept[4, 0]>>",
         "For <<512>> tokens it is $512 \\cdot 513 / 2 = 131328$ against <<512>>.",
-        "Move the step to <<4>>",
+        "Move the step to <<len(kept) - 1>>",
         "Step <<len(kept)>> alone",
         "until <<new_tokens>> new",
         "prompt of <<prompt>> tokens",

@@ -7,7 +7,7 @@ from attention_by_hand.explorers.board import view
 
 
 def progress(items, label):
-    """Yield each of the items, and show beside the label how far it is, in about 20 moves.
+    """Yield each of the items, and show beside the label how far it is, in at most 40 moves.
 
     items: a list, a range, or what else has a length. label: a few words.
     The bar leaves nothing behind, and takes with it what its cell has shown before: begin a cell
