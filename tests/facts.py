@@ -273,8 +273,8 @@ FACTS = {
         "After <<40>> steps five of <<stuck.shape[1]>> are stuck, one in "
         "<<stuck.shape[1] / stuck[40].sum()>>.",
         "stops at $\\ln <<len(phrases)>>$",
-        "seed <<stuck[150].tolist().index(True, 277)>> among them, and they stay at $\\ln "
-        "<<len(phrases)>>$",
+        "get out by step <<len(stuck) - 1>>:",
+        "seed <<stuck[80].tolist().index(True, 277)>> among them, at $\\ln <<len(phrases)>>$",
         "From about $\\ln <<len(words)>>$ to $\\ln <<len(phrases)>>$",
         "and $\\ln <<len(phrases)>>$ is the best",
         "$\\ln w - \\ln (<<1>> - w)$",
