@@ -21,7 +21,6 @@ from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 from matplotlib.text import Annotation
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -596,6 +595,7 @@ def _name(plot, title, axes=("", "")):
     plot.set_xlabel(axes[0], fontsize=9, **plain)
     plot.set_ylabel(axes[1], fontsize=9, **plain)
     plot.tick_params(labelsize=8)
+    plot.locator_params(nbins=5)  # each tick takes time to draw
 
 
 def _runs_past(tip, other):
@@ -688,7 +688,7 @@ def curve(series, x, title="Loss", axes=("step", "loss")):
         place = {"textcoords": ("offset points", "data"), "va": "center", "fontsize": 9}
         place["parse_math"] = False
         plot.annotate(name, xy=(x[-1], values[-1]), xytext=(8, end), color=color, **place)
-    plot.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    plot.locator_params("x", integer=True, steps=[1, 2, 5, 10])
     _name(plot, title, axes)
     plot.spines[["top", "right"]].set_visible(False)
     first, last = table.cells[0], table.cells[-1]
