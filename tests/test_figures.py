@@ -415,6 +415,9 @@ def test_text_stands_out_on_the_pixels_of_the_file(name):
                 y = top + (bottom - top) * (r + 0.2) / rows
                 pixel = pixels[round(y * figures.FILE_DPI), round(x * figures.FILE_DPI)] / 255
                 assert contrast(pixel, ink) >= 4.5
+                across, down = (round(inches * figures.FILE_DPI) for inches in spot)
+                middle = pixels[down - 8 : down + 8, across - 12 : across + 12] / 255
+                assert np.abs(middle - to_rgb(ink)).max(axis=-1).min() < 0.3  # the text is on top
                 assert np.abs(pixel - to_rgb(table.colors[r][c][0])).max() < 0.05
                 if torch.isfinite(table.values[r, c]):
                     shades.append((float(table.values[r, c]), -luminance(pixel)))
