@@ -176,7 +176,8 @@ class Trace:
         self.whole.add_variables(variables)
         for expression in self.expressions:
             with contextlib.suppress(Exception):  # it may name what comes later, or fail anyhow
-                self.worth[index][expression] = float(eval(expression, variables))
+                with torch.no_grad():  # a trained number is a number, too
+                    self.worth[index][expression] = float(eval(expression, variables))
 
     def finish(self) -> None:
         self.whole = Numbers(self.whole, *self.cells.values())
