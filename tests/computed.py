@@ -175,9 +175,9 @@ class Trace:
         self.cells[index], self.worth[index] = here, {}
         self.whole.add_variables(variables)
         for expression in self.expressions:
-            with contextlib.suppress(Exception):  # it may name what comes later, or fail anyhow
-                with torch.no_grad():  # a trained number is a number, too
-                    self.worth[index][expression] = float(eval(expression, variables))
+            # It may name what comes later, or fail anyhow; a trained number is a number, too.
+            with contextlib.suppress(Exception), torch.no_grad():
+                self.worth[index][expression] = float(eval(expression, variables))
 
     def finish(self) -> None:
         self.whole = Numbers(self.whole, *self.cells.values())

@@ -416,29 +416,56 @@ def test_the_controls_stand_above_the_board_and_have_names(name):
     assert all(control.description for control in placed)
 
 
-# Lowest and highest value, step and start of every float slider.
+# Lowest and highest value, step, and where each float slider starts, by its name.
 SLIDERS = {
-    "attention": (lambda: build("river"), [(-3, 3, 0.5, 2), (-3, 3, 0.5, 0)]),
-    "softmax": (lambda: build("equal names"), [(0.5, 8, 0.5, 1), (-4, 4, 0.5, 1), (-4, 4, 0.5, 2)]),
-    "bank": (explore_bank, [(-3, 3, 0.5, start) for start in (2, 0, 0, 2)]),
+    "attention": (lambda: build("river"), (-3, 3, 0.5), [("d0", 2), ("d1", 0)]),
+    "bank": (
+        explore_bank,
+        (-3, 3, 0.5),
+        [("river d0", 2), ("river d1", 0), ("money d0", 0), ("money d1", 2)],
+    ),
     "heads": (
         lambda: explore_heads(sentence("river"), *[torch.eye(2)] * 3, H=2),
-        [(-3, 3, 0.5, 1), (-3, 3, 0.5, 0)],
+        (-3, 3, 0.5),
+        [("bank d0", 1), ("bank d1", 0)],
     ),
-    "rotary": (lambda: explore_rotary([2, 0], [1, 1]), [(0, 12, 1, 3), (0, 12, 1, 1)]),
-    "sentence": (explore_sentence, [(-3, 3, 0.5, 0)] * 3),
+    "rotary": (
+        lambda: explore_rotary([2, 0], [1, 1]),
+        (0, 12, 1),
+        [("position", 3), ("distance", 1)],
+    ),
+    "sentence": (
+        explore_sentence,
+        (-3, 3, 0.5),
+        [("new animal", 0), ("new tech", 0), ("new grammar", 0)],
+    ),
     "values": (
         lambda: explore_values([[-1], [1], [0]]),
-        [(-2, 2, 0.5, start) for start in (-1, 1, 0)],
+        (-2, 2, 0.5),
+        [("animal d0", -1), ("tech d0", 1), ("grammar d0", 0)],
     ),
 }
 
 
+def float_sliders(explorer):
+    return [c for c in explorer.controls.values() if isinstance(c, widgets.FloatSlider)]
+
+
 @pytest.mark.parametrize("name", SLIDERS)
 def test_how_far_a_slider_goes_and_where_it_starts(name):
-    make, expected = SLIDERS[name]
-    sliders = [c for c in make().controls.values() if isinstance(c, widgets.FloatSlider)]
-    assert [(s.min, s.max, s.step, s.value) for s in sliders] == expected
+    make, reach, expected = SLIDERS[name]
+    sliders = float_sliders(make())
+    assert [(s.min, s.max, s.step) for s in sliders] == [reach] * len(sliders)
+    assert [(s.description, s.value) for s in sliders] == expected
+
+
+def test_the_divisor_of_the_softmax_has_a_reach_of_its_own():
+    sliders = float_sliders(build("equal names"))
+    assert [(s.description, s.min, s.max, s.step, s.value) for s in sliders] == [
+        ("divisor", 0.5, 8, 0.5, 1),
+        ("[pad]", -4, 4, 0.5, 1),
+        ("[pad]", -4, 4, 0.5, 2),
+    ]
 
 
 # The choices of every other slider, and where it starts.

@@ -899,3 +899,4 @@ def test_a_row_of_equal_weights_attends_to_all_keys_equally():
     both = ["a attends to all keys equally (0.5000)", "b attends most to a (0.7500)"]
     assert most_attended(table) == f"{both[0]}; {both[1]}."
     assert [most_attended(table, row) for row in (0, 1)] == [f"{said}." for said in both]
+    assert most_attended(heatmap([[1]], "a").tables[0]) == "a attends most to a (1)."
