@@ -34,6 +34,14 @@ def test_a_fault_is_small_and_in_one_place(kind):
             assert len(changed) in places
 
 
+def test_a_kind_that_has_no_more_faults_is_left_out(monkeypatch):
+    few, many = iter([1, None, 2] + [2] * faults.TRIES), iter(range(10, 99))
+    monkeypatch.setattr(faults, "in_notebook", lambda rng, kind: next(few))
+    monkeypatch.setattr(faults, "in_helper", lambda rng, kind: next(many))
+    assert faults.mutants(6, 1, ["prose: table", "helper: axis"]) == [1, 10, 2, 11, 12, 13]
+    assert faults.mutants(6, 1, []) == []
+
+
 def test_a_digit_is_changed_and_nothing_else():
     text = "a 12 b 3.4 c"
     for seed in range(20):

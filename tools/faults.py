@@ -105,6 +105,7 @@ def cosmic_ray(*names):
 
 
 NO_FAULT = re.compile(r"(?<=dim=)[-+ ]|(?<=axis=)[-+ ]|(?<=shape\[)[-+ ]|(?<=strict=)\w+")
+TRIES = 1_000  # after so many without a new fault a kind has no more
 SIGN = "(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)"
 CODE = {
     "operator": cosmic_ray(f"ReplaceBinaryOperator_{SIGN}_{SIGN}"),
@@ -360,12 +361,15 @@ def in_helper(rng, kind):
 
 
 def mutants(number, seed, kinds=(*NOTEBOOK_KINDS, *HELPER_KINDS)):
-    """As many different faults, the kinds in turn."""
-    rng, made = random.Random(seed), {}
-    while len(made) < number:
+    """As many different faults, the kinds in turn; one that seems to have no more is left out."""
+    rng, made, kinds = random.Random(seed), {}, list(kinds)
+    while kinds and len(made) < number:
         kind = kinds[len(made) % len(kinds)]
-        mutant = None
-        while mutant is None or mutant in made:
-            mutant = (in_notebook if kind in NOTEBOOK_KINDS else in_helper)(rng, kind)
-        made[mutant] = None
+        draw = in_notebook if kind in NOTEBOOK_KINDS else in_helper
+        drawn = (draw(rng, kind) for _ in range(TRIES))
+        mutant = next((found for found in drawn if found is not None and found not in made), None)
+        if mutant is None:
+            kinds.remove(kind)
+        else:
+            made[mutant] = None
     return list(made)
